@@ -1,0 +1,2 @@
+//! The `dispatch` program.
+fn main() {}

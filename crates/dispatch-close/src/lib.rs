@@ -1,0 +1,2 @@
+#![forbid(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)]
+//! Placeholder.

@@ -1,0 +1,2 @@
+//! The worker's only board channel.
+fn main() {}
