@@ -1,2 +1,20 @@
 #![forbid(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)]
-//! Placeholder.
+//! The words of the domain as types, and the pure decisions about tasks, lanes, launches, prompts and outcomes.
+//!
+//! Nothing here opens a file, starts a program, reads a clock or the environment: everything arrives as a value.
+
+#[macro_use]
+mod closed_set;
+
+pub mod attempt;
+pub mod board;
+pub mod branch;
+pub mod id;
+pub mod names;
+pub mod object;
+pub mod path;
+pub mod record;
+pub mod slot;
+pub mod status;
+pub mod task;
+pub mod triage;
