@@ -80,12 +80,12 @@ mod tests {
 
     use super::*;
 
-    #[test_case(&[], Answer::Missing; "no label")]
-    #[test_case(&["Lane:LOCAL", "lane: local"], Answer::Given(Lane::Local); "one value twice in any case")]
-    #[test_case(&["lane:local", "lane:frontier"], Answer::Conflicting(vec!["lane:local".into(), "lane:frontier".into()]); "two values")]
-    #[test_case(&["lane:cloud"], Answer::Conflicting(vec!["lane:cloud".into()]); "an unknown value")]
-    fn b1_1_labels_answer_or_conflict_and_never_pick(labels: &[&str], expected: Answer<Lane>) {
+    #[test_case(&[], &Answer::Missing; "no label")]
+    #[test_case(&["Lane:LOCAL", "lane: local"], &Answer::Given(Lane::Local); "one value twice in any case")]
+    #[test_case(&["lane:local", "lane:frontier"], &Answer::Conflicting(vec!["lane:local".into(), "lane:frontier".into()]); "two values")]
+    #[test_case(&["lane:cloud"], &Answer::Conflicting(vec!["lane:cloud".into()]); "an unknown value")]
+    fn b1_1_labels_answer_or_conflict_and_never_pick(labels: &[&str], expected: &Answer<Lane>) {
         let labels: Vec<String> = labels.iter().map(ToString::to_string).collect();
-        assert_eq!(read_answer::<Lane>(&labels, "lane"), expected);
+        assert_eq!(read_answer::<Lane>(&labels, "lane"), *expected);
     }
 }
