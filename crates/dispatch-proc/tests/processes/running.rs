@@ -1,0 +1,102 @@
+//! Input, output, environment and ends.
+
+use std::time::{Duration, Instant};
+
+use dispatch_proc::{Call, Ended, ProcError, Sink, Stdin, run};
+
+use crate::{LONG, scratch, shell};
+
+#[test]
+fn a_program_gets_exactly_its_arguments_input_directory_and_environment() {
+    let (_keep, dir) = scratch();
+    let call = Call::new("sh", &dir, LONG)
+        .args(["-c", "printf '%s|' \"$@\" \"$PWD\" \"$(env | grep -vE '^(PWD|SHLVL|_|OLDPWD)=' | sort)\"; cat", "sh"])
+        .args(["a b", "", "c\nd", "*"])
+        .env("PATH", std::env::var("PATH").unwrap())
+        .env("ONLY", "this")
+        .stdin(Stdin::Bytes(b"in\xffput".to_vec()));
+    let finished = run(&call).unwrap();
+    let expected =
+        format!("a b||c\nd|*|{dir}|ONLY=this\nPATH={}|in", std::env::var("PATH").unwrap());
+    assert_eq!(finished.ended, Ended::Exit(0));
+    assert_eq!(finished.stdout, [expected.as_bytes(), b"\xffput"].concat());
+}
+
+#[test]
+fn input_that_is_not_read_and_output_of_any_size_do_not_block() {
+    let (_keep, dir) = scratch();
+    let mut call =
+        shell(&dir, "head -c 3000000 /dev/zero; head -c 3000000 /dev/zero >&2; echo end >&2");
+    call.stdin = Stdin::Bytes(vec![b'x'; 3_000_000]);
+    call.stdout = Sink::Memory { max_bytes: 1000 };
+    let finished = run(&call).unwrap();
+    assert!(finished.is_success());
+    assert_eq!((finished.stdout.len(), finished.stdout_dropped_bytes), (1000, 2_999_000));
+    assert!(finished.stderr.len() < Call::STDERR_MAX_BYTES + 10);
+    assert!(finished.stderr.ends_with(b"end\n"));
+}
+
+#[test]
+fn files_are_the_streams_themselves_and_output_is_appended() {
+    let (_keep, dir) = scratch();
+    std::fs::write(dir.join("in"), "question\n").unwrap();
+    std::fs::write(dir.join("log"), "before\n").unwrap();
+    let mut call = shell(&dir, "cat; echo complaint >&2");
+    call.stdin = Stdin::File(dir.join("in"));
+    call.stdout = Sink::File(dir.join("log"));
+    call.stderr = Sink::File(dir.join("log"));
+    let finished = run(&call).unwrap();
+    assert_eq!((finished.stdout.len(), finished.stderr.len()), (0, 0));
+    assert_eq!(std::fs::read_to_string(dir.join("log")).unwrap(), "before\nquestion\ncomplaint\n");
+}
+
+#[test]
+fn how_a_program_ended_is_a_value() {
+    let (_keep, dir) = scratch();
+    assert_eq!(run(&shell(&dir, "exit 7")).unwrap().ended, Ended::Exit(7));
+    assert_eq!(run(&shell(&dir, "kill -9 $$")).unwrap().ended, Ended::Signal(9));
+    let finished = run(&shell(&dir, "echo no such task >&2; exit 3")).unwrap();
+    assert_eq!(
+        finished.failure("backlog task view T-1"),
+        "`backlog task view T-1` ended with exit status 3: no such task"
+    );
+}
+
+#[test]
+fn what_cannot_be_started_is_an_error_that_names_it() {
+    let (_keep, dir) = scratch();
+    let missing = Call::new("no-such-program", &dir, LONG).env("PATH", "/nowhere");
+    assert!(matches!(run(&missing), Err(ProcError::NotFound { .. })));
+    let gone = shell(&dir.join("gone"), "true");
+    let error = run(&gone).unwrap_err();
+    assert!(error.to_string().contains("gone"), "{error}");
+}
+
+#[test]
+fn a_program_is_found_on_the_path_of_the_call_and_not_on_ours() {
+    use std::os::unix::fs::PermissionsExt;
+    let (_keep, dir) = scratch();
+    std::fs::write(dir.join("tool"), "#!/bin/sh\necho mine\n").unwrap();
+    std::fs::set_permissions(dir.join("tool"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let call = Call::new("tool", "/", LONG).env("PATH", &dir);
+    assert_eq!(run(&call).unwrap().stdout, b"mine\n");
+}
+
+#[test]
+fn a_pipe_kept_open_by_somebody_who_left_does_not_hold_the_answer_back() {
+    let (_keep, dir) = scratch();
+    let began = Instant::now();
+    let call = shell(&dir, "setsid sleep 300 & echo done");
+    let finished = run(&call).unwrap();
+    assert_eq!(finished.stdout, b"done\n");
+    assert!(began.elapsed() < Duration::from_secs(30));
+    let strays = dispatch_proc::with_environment("PATH", &std::env::var("PATH").unwrap());
+    for stray in strays.iter().filter(|stray| command_line(stray.pid) == "sleep 300") {
+        stray.signal(dispatch_proc::Signal::KILL);
+    }
+}
+
+fn command_line(pid: i32) -> String {
+    let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
+}
