@@ -1,1 +1,19 @@
-//! Placeholder.
+//! Test support: what the end-to-end tests are built from.
+//!
+//! - [`programs`] finds the real programs (`backlog`, `claude`, `gh`, `git`) and starts them in an environment that
+//!   holds nothing of the person who runs the tests;
+//! - [`model_server`] is a scripted model on loopback that a real `claude` talks to;
+//! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
+//!
+//! Every helper panics on failure: in a test that is the report. The crate is a development dependency only.
+
+#![allow(clippy::unwrap_used, reason = "test support reports a failure by panicking")]
+
+#[allow(dead_code, reason = "the forge listens on a socket file")]
+mod http;
+pub mod model_server;
+pub mod programs;
+pub mod wait;
+
+#[doc(no_inline)]
+pub use serde_json::json;

@@ -1,0 +1,5 @@
+//! The test support, held against the real programs.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod model_server;
