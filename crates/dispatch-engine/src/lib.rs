@@ -1,1 +1,6 @@
-//! Placeholder.
+//! The order of things: the pass, the sweep, the supervisor and the close, over port traits.
+//!
+//! The engine talks to the world only through [`ports`]: the adapters implement them, and so does the
+//! simulator, which is why no function here may reach around them.
+
+pub mod ports;
