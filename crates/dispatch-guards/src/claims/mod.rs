@@ -1,0 +1,351 @@
+//! The claim relation: which paths a task says it will write, and when two tasks may not run at once
+//! (`ledger.md` §8).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dispatch_core::path::containment_fault;
+use globset::{GlobBuilder, GlobMatcher};
+
+/// Which of the two kinds of claim an entry makes.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum ClaimField {
+    /// The task writes it alone.
+    Owns,
+    /// Marked ` (shared)`: others write it too.
+    Shared,
+}
+
+impl ClaimField {
+    /// The name used in text and JSON.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Owns => "owns",
+            Self::Shared => "shared",
+        }
+    }
+}
+
+/// One declared entry, with the mark already set aside.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+pub struct Claim {
+    /// The entry as declared: a file, a directory (trailing `/`) or a glob.
+    pub path: String,
+    /// Owned or shared.
+    pub field: ClaimField,
+}
+
+impl Claim {
+    /// A claim of the task alone.
+    pub fn owns(path: impl Into<String>) -> Self {
+        Self { path: path.into(), field: ClaimField::Owns }
+    }
+
+    /// A claim that others may make too.
+    pub fn shared(path: impl Into<String>) -> Self {
+        Self { path: path.into(), field: ClaimField::Shared }
+    }
+
+    /// Reads a declared entry, setting a trailing ` (shared)` aside.
+    pub fn parse(entry: &str) -> Self {
+        match entry.trim_end().strip_suffix("(shared)") {
+            Some(path) if path.ends_with(char::is_whitespace) => Self::shared(path.trim_end()),
+            _ => Self::owns(entry),
+        }
+    }
+
+    /// Whether the entry names a path inside the repository (§8.1 and B1.3).
+    pub fn is_admitted(&self) -> bool {
+        let path = self.path.strip_suffix('/').unwrap_or(&self.path);
+        is_contained(path)
+    }
+}
+
+/// Whether a path, without the trailing slash of a directory, stays inside the repository (§8.1, B1.3).
+pub fn is_contained(path: &str) -> bool {
+    containment_fault(path).is_none()
+}
+
+/// Where a source file's tests lie besides `<stem>.test<ext>` and `<stem>.test/`.
+///
+/// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{name}`, `{stem}` and `{ext}` are the parts of the
+/// declared path. None by default (§8.2).
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TestSiblings {
+    patterns: Vec<String>,
+}
+
+impl TestSiblings {
+    /// Further patterns, as configured in `paths.testSiblings`.
+    pub fn new(patterns: impl IntoIterator<Item = String>) -> Self {
+        Self { patterns: patterns.into_iter().collect() }
+    }
+
+    fn expand(&self, path: &str) -> Vec<String> {
+        let Some((stem_path, extension)) = split_extension(path) else { return Vec::new() };
+        let (directory, stem) = match stem_path.rsplit_once('/') {
+            Some((directory, stem)) => (format!("{directory}/"), stem),
+            None => (String::new(), stem_path),
+        };
+        let folder = directory.strip_suffix('/').unwrap_or("");
+        self.patterns
+            .iter()
+            .map(|pattern| {
+                let filled = pattern
+                    .replace("{dir}", folder)
+                    .replace("{name}", stem)
+                    .replace("{stem}", stem)
+                    .replace("{ext}", extension);
+                if pattern.contains("{dir}") { filled } else { format!("{directory}{filled}") }
+            })
+            .map(|sibling| sibling.trim_start_matches('/').to_owned())
+            .filter(|sibling| is_contained(sibling.strip_suffix('/').unwrap_or(sibling)))
+            .collect()
+    }
+}
+
+/// Splits `dir/stem.ext` as §8.2 does: the stem and the extension both have a letter, and the path is
+/// not itself a test.
+fn split_extension(path: &str) -> Option<(&str, &str)> {
+    let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
+    let name = &path[name_start..];
+    let dot = name.rfind('.')?;
+    let is_test = name.match_indices(".test.").any(|(at, text)| at + text.len() < name.len());
+    if dot == 0 || dot + 1 == name.len() || is_test {
+        return None;
+    }
+    Some((&path[..name_start + dot], &path[name_start + dot..]))
+}
+
+/// The paths that a declared path stands for: itself and its test siblings (§8.2).
+pub fn expand_claim(path: &str, siblings: &TestSiblings) -> Vec<String> {
+    let mut ground = vec![path.to_owned()];
+    if let Some((stem, extension)) = split_extension(path) {
+        ground.push(format!("{stem}.test{extension}"));
+        ground.push(format!("{stem}.test/"));
+        ground.extend(siblings.expand(path));
+    }
+    ground
+}
+
+/// Whether two paths are the same or one lies under the other (§8.3).
+pub fn has_path_overlap(a: &str, b: &str) -> bool {
+    let a = a.strip_suffix('/').unwrap_or(a);
+    let b = b.strip_suffix('/').unwrap_or(b);
+    a == b || lies_under(a, b) || lies_under(b, a)
+}
+
+/// Whether `path` lies under the directory `directory`.
+pub(crate) fn lies_under(path: &str, directory: &str) -> bool {
+    path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// Whether an entry has a glob character.
+pub fn is_glob(path: &str) -> bool {
+    path.contains(['*', '?', '[', '{'])
+}
+
+/// What a claim covers for the guard.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ground {
+    /// The whole repository: a glob with no leading plain segment.
+    Repository,
+    /// This path and everything under it.
+    At(String),
+}
+
+impl Ground {
+    /// Whether the two cover a common path.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Repository, _) | (_, Self::Repository) => true,
+            (Self::At(a), Self::At(b)) => has_path_overlap(a, b),
+        }
+    }
+}
+
+/// The grounds of one declared path; a glob widens to the directory before its first glob character.
+pub fn grounds(path: &str, siblings: &TestSiblings) -> Vec<Ground> {
+    if !is_glob(path) {
+        return expand_claim(path, siblings).into_iter().map(Ground::At).collect();
+    }
+    let plain: Vec<&str> = path.split('/').take_while(|segment| !is_glob(segment)).collect();
+    match plain.as_slice() {
+        [] => vec![Ground::Repository],
+        _ => vec![Ground::At(format!("{}/", plain.join("/")))],
+    }
+}
+
+/// What a task claims, ready to be held against changed files.
+#[derive(Debug, Clone, Default)]
+pub struct Claims {
+    entries: Vec<Claim>,
+    grounds: Vec<(usize, Ground)>,
+    paths: Vec<String>,
+    globs: Vec<GlobMatcher>,
+}
+
+impl Claims {
+    /// Takes the entries of a task. Those that name no path inside the repository take no part in the
+    /// relation: guard 1 blocks such a task.
+    pub fn new(entries: impl IntoIterator<Item = Claim>, siblings: &TestSiblings) -> Self {
+        let mut claims = Self::default();
+        for claim in entries.into_iter().filter(Claim::is_admitted) {
+            let index = claims.entries.len();
+            claims
+                .grounds
+                .extend(grounds(&claim.path, siblings).into_iter().map(|ground| (index, ground)));
+            if is_glob(&claim.path) {
+                claims.globs.extend(literal_glob(&claim.path));
+            } else {
+                claims.paths.extend(expand_claim(&claim.path, siblings));
+            }
+            claims.entries.push(claim);
+        }
+        claims
+    }
+
+    /// The admitted entries, in order.
+    pub fn entries(&self) -> &[Claim] {
+        &self.entries
+    }
+
+    /// Whether nothing is claimed.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Whether a changed file is declared (§8.6): it equals a ground, lies under one, or a glob entry
+    /// matches it. Being above a claim does not count, nor does the directory a glob widens to.
+    pub fn declare(&self, changed: &str) -> bool {
+        self.paths.iter().any(|path| {
+            let path = path.strip_suffix('/').unwrap_or(path);
+            changed == path || lies_under(changed, path)
+        }) || self.globs.iter().any(|glob| glob.is_match(changed))
+    }
+
+    /// Whether this very file, and not a directory or glob around it, is declared.
+    pub fn declare_file(&self, path: &str) -> bool {
+        self.entries.iter().any(|claim| claim.path == path)
+    }
+
+    /// The first overlap with other claims, smallest by candidate path, then busy path.
+    pub fn overlap(&self, busy: &Self) -> Option<Overlap> {
+        let mut found: Option<Overlap> = None;
+        for (own, ground) in &self.grounds {
+            for (other, _) in busy.grounds.iter().filter(|(_, other)| ground.overlaps(other)) {
+                let overlap = Overlap {
+                    candidate: self.entries[*own].clone(),
+                    busy: busy.entries[*other].clone(),
+                };
+                if found.as_ref().is_none_or(|smallest| overlap < *smallest) {
+                    found = Some(overlap);
+                }
+            }
+        }
+        found
+    }
+}
+
+fn literal_glob(path: &str) -> Option<GlobMatcher> {
+    GlobBuilder::new(path).literal_separator(true).build().ok().map(|glob| glob.compile_matcher())
+}
+
+/// Two claims that cover a common path.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Overlap {
+    /// The claim of the task that would start.
+    pub candidate: Claim,
+    /// The claim of the task that is busy.
+    pub busy: Claim,
+}
+
+/// The start ids and everything reachable from them (§8.4). Unknown ids are members without
+/// successors; cycles end.
+pub fn find_reachable<T: Ord + Clone>(
+    graph: &BTreeMap<T, BTreeSet<T>>,
+    start: impl IntoIterator<Item = T>,
+) -> BTreeSet<T> {
+    let mut reached = BTreeSet::new();
+    let mut waiting: Vec<T> = start.into_iter().collect();
+    while let Some(id) = waiting.pop() {
+        if reached.insert(id.clone()) {
+            waiting.extend(graph.get(&id).into_iter().flatten().cloned());
+        }
+    }
+    reached
+}
+
+/// Who depends on whom, and who is part of whom.
+#[derive(Debug, Clone)]
+pub struct TaskGraph<T> {
+    /// The dependencies of each task, completed and archived ones included.
+    pub depends_on: BTreeMap<T, BTreeSet<T>>,
+    /// The parent of each subtask.
+    pub parent: BTreeMap<T, T>,
+}
+
+impl<T> Default for TaskGraph<T> {
+    fn default() -> Self {
+        Self { depends_on: BTreeMap::new(), parent: BTreeMap::new() }
+    }
+}
+
+impl<T: Ord + Clone> TaskGraph<T> {
+    /// Whether one of the two depends, transitively, on the other.
+    pub fn ordered(&self, a: &T, b: &T) -> bool {
+        find_reachable(&self.depends_on, [a.clone()]).contains(b)
+            || find_reachable(&self.depends_on, [b.clone()]).contains(a)
+    }
+
+    /// Whether one of the two is part of the other: a subtask, at any depth.
+    pub fn nested(&self, a: &T, b: &T) -> bool {
+        self.is_above(a, b) || self.is_above(b, a)
+    }
+
+    fn is_above(&self, ancestor: &T, task: &T) -> bool {
+        let mut seen = BTreeSet::new();
+        let mut at = self.parent.get(task);
+        while let Some(parent) = at {
+            if parent == ancestor {
+                return true;
+            }
+            if !seen.insert(parent) {
+                return false;
+            }
+            at = self.parent.get(parent);
+        }
+        false
+    }
+}
+
+/// A busy task whose claims overlap the candidate's, with neither depending on the other.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct Conflict<T> {
+    /// The busy task.
+    pub task: T,
+    /// The two claims.
+    #[serde(flatten)]
+    pub overlap: Overlap,
+}
+
+/// The first conflict of `candidate` with the busy tasks, smallest by task, candidate path and busy
+/// path (§8.7).
+pub fn decide_overlap<T: Ord + Clone>(
+    candidate: (&T, &Claims),
+    busy: &BTreeMap<T, Claims>,
+    graph: &TaskGraph<T>,
+) -> Option<Conflict<T>> {
+    let (id, claims) = candidate;
+    busy.iter()
+        .filter(|(task, _)| *task != id && !graph.nested(id, task))
+        .filter_map(|(task, theirs)| {
+            claims.overlap(theirs).map(|overlap| Conflict { task: task.clone(), overlap })
+        })
+        .find(|conflict| !graph.ordered(id, &conflict.task))
+}
+
+#[cfg(test)]
+mod tests;

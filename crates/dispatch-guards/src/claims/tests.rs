@@ -1,0 +1,182 @@
+use proptest::prelude::*;
+use test_case::test_case;
+
+use super::*;
+
+fn claims(paths: &[&str]) -> Claims {
+    Claims::new(paths.iter().map(|path| Claim::parse(path)), &TestSiblings::default())
+}
+
+/// §8.2.
+#[test_case("src/a.rs", &["src/a.rs", "src/a.test.rs", "src/a.test/"]; "a source file")]
+#[test_case(".gitignore", &[".gitignore"]; "a dot file")]
+#[test_case("src/.env", &["src/.env"]; "a dot file in a folder")]
+#[test_case("foo", &["foo"]; "no extension")]
+#[test_case("dir/", &["dir/"]; "a folder")]
+#[test_case("a.test.rs", &["a.test.rs"]; "a test")]
+#[test_case("a.tar.gz", &["a.tar.gz", "a.tar.test.gz", "a.tar.test/"]; "two extensions")]
+#[test_case("a.b/c", &["a.b/c"]; "a dot in the folder alone")]
+#[test_case("a.", &["a."]; "an empty extension")]
+fn expansion_adds_the_test_siblings(path: &str, expected: &[&str]) {
+    assert_eq!(expand_claim(path, &TestSiblings::default()), expected);
+}
+
+#[test]
+fn configured_siblings_are_added() {
+    let siblings = TestSiblings::new([
+        "tests/{stem}{ext}".to_owned(),
+        "{dir}/spec/{stem}_spec{ext}".to_owned(),
+    ]);
+    let ground = expand_claim("src/a.rb", &siblings);
+    assert_eq!(ground[3..], ["src/tests/a.rb", "src/spec/a_spec.rb"]);
+}
+
+/// §8.3.
+#[test_case("src/a", "src/a", true; "equal")]
+#[test_case("src/", "src/a/b.rs", true; "above")]
+#[test_case("src/a/b.rs", "src", true; "below")]
+#[test_case("src/a", "src/ab", false; "cut at a slash only")]
+#[test_case("Src/a", "src/a", false; "letter case counts")]
+fn overlap_is_equality_or_containment(a: &str, b: &str, expected: bool) {
+    assert_eq!(has_path_overlap(a, b), expected);
+    assert_eq!(has_path_overlap(b, a), expected);
+}
+
+/// §8.6: a glob widens to the folder before its first glob character.
+#[test_case("src/**/x.rs", "src/y.md", true; "under the folder")]
+#[test_case("src/**/x.rs", "lib/x.rs", false; "elsewhere")]
+#[test_case("**/x.rs", "anything", true; "no plain folder is the whole repository")]
+#[test_case("src/a*.rs", "src/", true; "the folder itself")]
+fn globs_overlap_by_their_folder(glob: &str, path: &str, expected: bool) {
+    assert_eq!(claims(&[glob]).overlap(&claims(&[path])).is_some(), expected);
+    assert_eq!(claims(&[path]).overlap(&claims(&[glob])).is_some(), expected);
+}
+
+/// §8.6: what is declared is narrower than what overlaps.
+#[test_case("src/a.rs", "src/a.rs", true; "the file")]
+#[test_case("src/a.rs", "src/a.test.rs", true; "its test")]
+#[test_case("src/a.rs", "src/a.test/case.rs", true; "in its test folder")]
+#[test_case("src/a.rs", "src/b.rs", false; "another file")]
+#[test_case("src/", "src/a/b.rs", true; "under a folder")]
+#[test_case("src", "src/a/b.rs", true; "under a folder without slash")]
+#[test_case("src/a/b.rs", "src/a", false; "above a claim")]
+#[test_case("src/**/x.rs", "src/d/x.rs", true; "matched by the glob")]
+#[test_case("src/**/x.rs", "src/d/y.rs", false; "only in the folder of the glob")]
+#[test_case("src/*.rs", "src/d/x.rs", false; "a star stops at a slash")]
+fn only_what_is_written_is_declared(claim: &str, changed: &str, expected: bool) {
+    assert_eq!(claims(&[claim]).declare(changed), expected);
+}
+
+#[test]
+fn entries_outside_the_repository_take_no_part() {
+    let outside = claims(&["../x", "/etc", "a//b", "a\\b", "./a", "C:/x"]);
+    assert!(outside.is_empty());
+}
+
+#[test_case("src/a.rs (shared)", "src/a.rs", ClaimField::Shared; "marked")]
+#[test_case("src/a.rs", "src/a.rs", ClaimField::Owns; "not marked")]
+#[test_case("src/a(shared)", "src/a(shared)", ClaimField::Owns; "part of the name")]
+fn the_shared_mark_is_set_aside(entry: &str, path: &str, field: ClaimField) {
+    assert_eq!(Claim::parse(entry), Claim { path: path.to_owned(), field });
+}
+
+fn graph(edges: &[(u8, u8)], parents: &[(u8, u8)]) -> TaskGraph<u8> {
+    let mut graph = TaskGraph::default();
+    for (from, to) in edges {
+        graph.depends_on.entry(*from).or_default().insert(*to);
+    }
+    graph.parent.extend(parents.iter().copied());
+    graph
+}
+
+fn conflict(edges: &[(u8, u8)], parents: &[(u8, u8)]) -> Option<Conflict<u8>> {
+    let busy = [(2, claims(&["src/b.rs"])), (3, claims(&["src/", "lib/x"]))].into();
+    let own = claims(&["src/b.rs", "lib/"]);
+    decide_overlap((&1, &own), &busy, &graph(edges, parents))
+}
+
+/// §8.7.
+#[test]
+fn the_smallest_unordered_overlap_is_reported() {
+    let first = conflict(&[], &[]).unwrap();
+    assert_eq!(first.task, 2);
+    let second = conflict(&[(2, 9), (9, 1)], &[]).unwrap();
+    assert_eq!(second.task, 3);
+    assert_eq!(second.overlap.candidate.path, "lib/");
+    assert_eq!(second.overlap.busy.path, "lib/x");
+    assert_eq!(conflict(&[(2, 1), (1, 3)], &[]), None);
+}
+
+#[test]
+fn a_parent_and_its_subtask_do_not_conflict_but_two_subtasks_do() {
+    assert_eq!(conflict(&[(3, 1)], &[(1, 2)]), None);
+    assert_eq!(conflict(&[(3, 1)], &[(2, 1)]), None);
+    assert_eq!(conflict(&[(3, 1)], &[(2, 7), (7, 1)]), None);
+    assert!(conflict(&[(3, 1)], &[(2, 7), (1, 7)]).is_some());
+    assert!(conflict(&[(3, 1)], &[(2, 7), (7, 2)]).is_some());
+}
+
+fn arb_path() -> impl Strategy<Value = String> {
+    "[ab.]{1,3}(/[ab]{1,2}){0,2}(\\.(rs|test\\.rs|ts))?/?"
+}
+
+/// A second reading of §8.3: the lists of segments, one a start of the other.
+fn overlap_by_segments(a: &str, b: &str) -> bool {
+    let segments =
+        |path: &str| path.trim_end_matches('/').split('/').map(str::to_owned).collect::<Vec<_>>();
+    let (a, b) = (segments(a), segments(b));
+    a.starts_with(&b) || b.starts_with(&a)
+}
+
+proptest! {
+    /// §8.8.
+    #[test]
+    fn overlap_agrees_with_segments_and_is_symmetric(a in arb_path(), b in arb_path()) {
+        prop_assert!(has_path_overlap(&a, &a));
+        prop_assert_eq!(has_path_overlap(&a, &b), has_path_overlap(&b, &a));
+        prop_assert_eq!(has_path_overlap(&a, &b), overlap_by_segments(&a, &b));
+    }
+
+    /// §8.8: a path is in its own expansion, and expanding a test sibling adds nothing.
+    #[test]
+    fn expansion_keeps_the_path_and_ends(path in arb_path()) {
+        let ground = expand_claim(&path, &TestSiblings::default());
+        prop_assert_eq!(&ground[0], &path);
+        for sibling in &ground[1..] {
+            prop_assert_eq!(expand_claim(sibling, &TestSiblings::default()), vec![sibling.clone()]);
+        }
+    }
+
+    /// §8.8: one more edge never makes a conflict, and never takes away what was reachable.
+    #[test]
+    fn edges_only_take_conflicts_away(
+        edges in prop::collection::vec((0_u8..5, 0_u8..5), 0..8),
+        more in (0_u8..5, 0_u8..5),
+    ) {
+        let with = |extra: bool| {
+            let mut all = edges.clone();
+            all.extend(extra.then_some(more));
+            all
+        };
+        let busy = (1..5).map(|id| (id, claims(&["src/"]))).collect();
+        let own = claims(&["src/a"]);
+        let conflicts = |extra| decide_overlap((&0, &own), &busy, &graph(&with(extra), &[]));
+        if conflicts(false).is_none() {
+            prop_assert_eq!(conflicts(true), None);
+        }
+        let reached = |extra| find_reachable(&graph(&with(extra), &[]).depends_on, [0]);
+        prop_assert!(reached(false).is_subset(&reached(true)));
+    }
+
+    /// §8.8: an admitted path never leaves the root, whatever it is joined to.
+    #[test]
+    fn contained_paths_stay_inside(path in "[a./\\\\:]{0,12}") {
+        if is_contained(&path) {
+            let mut depth = 0_i32;
+            for segment in path.split('/') {
+                depth += match segment { ".." => -1, "." | "" => 0, _ => 1 };
+                prop_assert!(depth > 0);
+            }
+        }
+    }
+}

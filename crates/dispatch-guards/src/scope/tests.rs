@@ -1,0 +1,130 @@
+use test_case::test_case;
+
+use super::*;
+use crate::claims::{Claim, TestSiblings};
+use crate::paths::{DEFAULT_MAX_FILE_BYTES, PathLists, PolicyPlaces};
+
+fn file(path: &str) -> Change {
+    change(path, Content::File { bytes: 10, holds_credential: false })
+}
+
+fn change(path: &str, content: Content) -> Change {
+    let status =
+        if content == Content::Gone { ChangeStatus::Deleted } else { ChangeStatus::Modified };
+    Change { path: TreePath::new(path), status, content, origin: ChangeOrigin::Ours }
+}
+
+fn report(lane: Option<Lane>, claims: &[&str], changes: &[Change]) -> ScopeReport {
+    let claims =
+        Claims::new(claims.iter().map(|path| Claim::parse(path)), &TestSiblings::default());
+    let policy = PathPolicy::new(&PathLists::default(), &PolicyPlaces::default()).unwrap();
+    let rules = ScopeRules {
+        lane,
+        claims: &claims,
+        policy: &policy,
+        max_file_bytes: DEFAULT_MAX_FILE_BYTES,
+        empty: EmptyChange::Fails,
+    };
+    classify_scope(changes, &rules)
+}
+
+fn class(lane: Lane, change: Change) -> &'static str {
+    report(Some(lane), &["src/a.rs", "docs/", "Cargo.toml"], &[change]).files[0].class.name()
+}
+
+/// C3.3: first match wins.
+#[test_case("src/a.rs", "declared", "declared"; "a declared file")]
+#[test_case("src/a.test.rs", "declared", "declared"; "its test sibling")]
+#[test_case("docs/x.md", "declared", "declared"; "in a declared folder")]
+#[test_case("src/b.rs", "out-of-scope", "in-scope"; "an undeclared file")]
+#[test_case("Cargo.toml", "forbidden", "declared"; "a declared manifest")]
+#[test_case("Cargo.lock", "forbidden", "human-review"; "a lockfile")]
+#[test_case("AGENTS.md", "human-review", "human-review"; "instructions")]
+#[test_case(".git/config", "forbidden", "forbidden"; "the repository")]
+#[test_case("docs/.env", "forbidden", "dangerous"; "a secret in a declared folder")]
+#[test_case("docs/id_rsa", "dangerous", "dangerous"; "a key in a declared folder")]
+fn c3_3_each_file_gets_the_first_class_that_fits(path: &str, local: &str, frontier: &str) {
+    assert_eq!(class(Lane::Local, file(path)), local);
+    assert_eq!(class(Lane::Frontier, file(path)), frontier);
+}
+
+/// C3.3: dangers are seen under a declared path too.
+#[test_case(Content::Link { target: Some(b"/etc/passwd".to_vec()) }, "dangerous"; "absolute link")]
+#[test_case(Content::Link { target: Some(b"../../x".to_vec()) }, "dangerous"; "link outside")]
+#[test_case(Content::Link { target: Some(b"../x".to_vec()) }, "declared"; "link within")]
+#[test_case(Content::Link { target: Some(b"x/../../../y".to_vec()) }, "dangerous"; "link that goes down and out")]
+#[test_case(Content::Link { target: Some(b"../.git/config".to_vec()) }, "dangerous"; "link into the repository folder")]
+#[test_case(Content::Link { target: None }, "dangerous"; "unknown target")]
+#[test_case(Content::Link { target: Some(Vec::new()) }, "dangerous"; "empty target")]
+#[test_case(Content::Submodule, "dangerous"; "submodule")]
+#[test_case(Content::NestedRepository, "dangerous"; "repository inside")]
+#[test_case(Content::File { bytes: DEFAULT_MAX_FILE_BYTES + 1, holds_credential: false }, "dangerous"; "too large")]
+#[test_case(Content::File { bytes: DEFAULT_MAX_FILE_BYTES, holds_credential: false }, "declared"; "at the limit")]
+#[test_case(Content::File { bytes: 1, holds_credential: true }, "dangerous"; "a credential")]
+#[test_case(Content::Gone, "declared"; "gone")]
+fn c3_3_dangers_are_seen_whatever_is_declared(content: Content, expected: &str) {
+    assert_eq!(class(Lane::Frontier, change("docs/x", content)), expected);
+}
+
+#[test_case(".env", true)]
+#[test_case("a/.env.production", true)]
+#[test_case(".env.example", false)]
+#[test_case(".envrc.md", false)]
+#[test_case("x.PEM", true)]
+#[test_case("id_ed25519", true)]
+#[test_case("id_work", true)]
+#[test_case("id_rsa.pub", false)]
+#[test_case("src/id_generator.py", false)]
+#[test_case("keys/server.key", true)]
+#[test_case("src/key.rs", false)]
+fn c3_3_secret_names(path: &str, expected: bool) {
+    assert_eq!(secret::is_secret_name(path), expected);
+}
+
+#[test]
+fn c3_3_taking_a_secret_away_is_no_danger() {
+    assert_eq!(class(Lane::Frontier, change("docs/x.pem", Content::Gone)), "declared");
+}
+
+/// C3.4.
+#[test]
+fn c3_4_lanes_differ_in_what_fails() {
+    let undeclared = [file("src/b.rs")];
+    assert_eq!(report(Some(Lane::Local), &[], &undeclared).verdict, ScopeVerdict::ScopeCheckFailed);
+    assert_eq!(report(None, &[], &undeclared).verdict, ScopeVerdict::ScopeCheckFailed);
+    assert_eq!(report(Some(Lane::Frontier), &[], &undeclared).verdict, ScopeVerdict::Pass);
+    let hard = [file(".mcp.json")];
+    assert_eq!(
+        report(Some(Lane::Frontier), &[".mcp.json"], &hard).verdict,
+        ScopeVerdict::ScopeCheckFailed
+    );
+    assert_eq!(report(Some(Lane::Frontier), &[], &[]).verdict, ScopeVerdict::NoChanges);
+}
+
+/// C3.2: what came with the branch is shown, not judged.
+#[test]
+fn c3_2_inherited_files_are_shown_and_not_judged() {
+    let inherited = Change { origin: ChangeOrigin::Inherited, ..file(".mcp.json") };
+    let report =
+        report(Some(Lane::Local), &["src/a.rs"], &[inherited, file("src/a.rs"), file("CLAUDE.md")]);
+    assert_eq!(report.verdict, ScopeVerdict::Pass);
+    let shown: Vec<String> = report.for_review().map(|file| file.path.to_string()).collect();
+    assert_eq!(shown, [".mcp.json", "CLAUDE.md"]);
+}
+
+/// C3.2: a path that is not text is judged, shown escaped, and never declared.
+#[test]
+fn c3_2_paths_of_any_bytes_are_judged() {
+    let odd = Change { path: TreePath::new(*b"docs/\xff"), ..file("") };
+    let report = report(Some(Lane::Local), &["docs/"], &[odd]);
+    assert_eq!(report.failure_lines(), ["out-of-scope: docs/\\xff"]);
+}
+
+/// C3.4: at most 50 files, then a count.
+#[test]
+fn c3_4_a_failure_lists_fifty_files_and_counts_the_rest() {
+    let changes: Vec<Change> = (0..60).map(|n| file(&format!("f{n:02}"))).collect();
+    let lines = report(None, &[], &changes).failure_lines();
+    assert_eq!(lines.len(), 51);
+    assert_eq!(lines[50], "… and 10 more");
+}
