@@ -114,8 +114,12 @@ pub trait Store {
     /// What is known about a lane.
     fn lane_state(&self, lane: Lane) -> Result<LaneState, PortError>;
 
-    /// Replaces what is known about a lane.
-    fn write_lane_state(&self, lane: Lane, state: &LaneState) -> Result<(), PortError>;
+    /// Changes what is known about a lane, under a lock: passes, supervisors and people do so at the same time.
+    fn change_lane_state(
+        &self,
+        lane: Lane,
+        change: &mut dyn FnMut(&mut LaneState),
+    ) -> Result<LaneState, PortError>;
 
     /// What the last pass saw of the board's checkout.
     fn owner(&self) -> Result<OwnerRecord, PortError>;
@@ -132,8 +136,11 @@ pub trait Store {
     /// Attempt refs whose backup on the remote failed, and how often (C10.1).
     fn backups(&self) -> Result<BTreeMap<String, u32>, PortError>;
 
-    /// Replaces the list.
-    fn write_backups(&self, backups: &BTreeMap<String, u32>) -> Result<(), PortError>;
+    /// Changes the list, under a lock.
+    fn change_backups(
+        &self,
+        change: &mut dyn FnMut(&mut BTreeMap<String, u32>),
+    ) -> Result<(), PortError>;
 
     /// A fresh random text of 32 hexadecimal digits.
     fn random_token(&self) -> Result<String, PortError>;
