@@ -7,24 +7,20 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_testkit::json;
 use dispatch_testkit::model_server::{Cut, Gate, Lane, ModelServer, Turn};
 use dispatch_testkit::programs::{self, Peer};
+use dispatch_testkit::scratch::Scratch;
 use serde_json::Value;
-use tempfile::TempDir;
 
 /// A folder to work in and a home beside it.
 struct Desk {
-    _dir: TempDir,
+    scratch: Scratch,
     work: Utf8PathBuf,
-    home: Utf8PathBuf,
 }
 
 impl Desk {
     fn new() -> Self {
-        let dir = TempDir::new().unwrap();
-        let root = Utf8Path::from_path(dir.path()).unwrap().canonicalize_utf8().unwrap();
-        let (work, home) = (root.join("work"), root.join("home"));
-        std::fs::create_dir(&work).unwrap();
-        std::fs::create_dir(&home).unwrap();
-        Self { _dir: dir, work, home }
+        let scratch = Scratch::new();
+        let work = scratch.dir("work");
+        Self { scratch, work }
     }
 
     fn claude(
@@ -33,10 +29,10 @@ impl Desk {
         model: &ModelServer,
         more: &[&str],
     ) -> std::process::Command {
-        let mut command = programs::command(claude, &self.home);
+        let mut command = programs::command(claude, &self.scratch.home());
         command
             .env_clear()
-            .envs(programs::claude_environment(&self.home, &model.base_url()))
+            .envs(programs::claude_environment(&self.scratch.home(), &model.base_url()))
             .args(["-p", "Please work on TASK-1.", "--bare", "--strict-mcp-config"])
             .args([
                 "--setting-sources",
