@@ -1,1 +1,10 @@
-//! Placeholder.
+//! The `dispatch` program: arguments, wiring and presentation.
+//!
+//! An `if` about the domain belongs to a pure crate; what is here parses, wires adapters to the engine's ports and
+//! prints.
+
+pub mod args;
+pub mod exit;
+pub mod log;
+pub mod output;
+pub mod trust;

@@ -1,0 +1,271 @@
+//! The command line.
+
+mod inspect;
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::id::TaskId;
+use dispatch_core::slot::SlotName;
+
+pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
+
+/// Unattended dispatcher for AI coding agents over Backlog.md boards.
+///
+/// Without a command it runs one pass: maintenance, then dispatching.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dispatch",
+    version,
+    args_conflicts_with_subcommands = true,
+    after_help = "Example:\n  dispatch --wait        run a pass and stay until the work it started has ended\n  dispatch status        what is running, waiting and held"
+)]
+pub struct Cli {
+    /// What to do; a pass when nothing is named.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// The flags of a pass.
+    #[command(flatten)]
+    pub pass: PassArgs,
+    /// Free a slot: the older spelling of `dispatch release-slot <NAME>`.
+    #[arg(long, value_name = "NAME", hide = true, value_parser = SlotName::parse)]
+    pub release_slot: Option<SlotName>,
+    /// With `--release-slot`: also when an attempt is alive in it.
+    #[arg(long, hide = true, requires = "release_slot")]
+    pub force: bool,
+    /// What applies to every command.
+    #[command(flatten)]
+    pub global: GlobalArgs,
+}
+
+/// What applies to every command.
+#[derive(Debug, Clone, Args)]
+pub struct GlobalArgs {
+    /// The configuration file; otherwise `<board directory>/dispatch/lanes.json`.
+    #[arg(long, global = true, value_name = "FILE", env = "DISPATCH_CONFIG")]
+    pub config: Option<Utf8PathBuf>,
+    /// Say more on standard error; twice for every program that is run.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// The form of the log on standard error.
+    #[arg(long, global = true, value_name = "FORM", default_value = "text")]
+    pub log_format: LogFormat,
+    /// When to use colour.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    pub color: ColorWhen,
+}
+
+/// The form of the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum LogFormat {
+    /// A line for people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ColorWhen {
+    /// On terminals, unless `NO_COLOR` is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The flags of a pass.
+#[derive(Debug, Clone, Default, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct PassArgs {
+    /// Stay until the supervisors this pass started have ended.
+    #[arg(long, conflicts_with = "detach")]
+    pub wait: bool,
+    /// Return at once and run the pass in the background: for the board's callback.
+    #[arg(long)]
+    pub detach: bool,
+    /// Dispatch at most this many tasks.
+    #[arg(long, value_name = "N")]
+    pub max_dispatch: Option<u32>,
+    /// Maintenance only: select no task.
+    #[arg(long)]
+    pub no_select: bool,
+    /// Say what would be done and do nothing.
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Print the report as JSON.
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Run one pass: maintenance, then dispatching.
+    #[command(after_help = "Example:\n  dispatch pass --dry-run --json")]
+    Pass(PassArgs),
+    /// Own one attempt from slot to close; started by a pass with the task's lock as standard input.
+    #[command(hide = true, after_help = "Example:\n  dispatch supervise T-5")]
+    Supervise {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// Resume an attempt whose supervisor is gone.
+        #[arg(long)]
+        recover: bool,
+    },
+    /// Show slots, running attempts and the queue.
+    #[command(after_help = "Example:\n  dispatch status --watch")]
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Show it again every two seconds until interrupted.
+        #[arg(long, conflicts_with = "json")]
+        watch: bool,
+    },
+    /// Show every guard's verdict for one task, and the command line that would be launched.
+    #[command(after_help = "Example:\n  dispatch explain T-5 --json")]
+    Explain {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the readable log of an attempt.
+    #[command(after_help = "Example:\n  dispatch logs T-5 --follow")]
+    Logs {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// The attempt; the last one when it is left out.
+        #[arg(long, value_name = "N", value_parser = attempt_number)]
+        attempt: Option<AttemptNumber>,
+        /// Go on as it grows, until the attempt has ended.
+        #[arg(long)]
+        follow: bool,
+        /// The agent's own stream instead.
+        #[arg(long)]
+        raw: bool,
+    },
+    /// Check or show the configuration.
+    #[command(after_help = "Example:\n  dispatch config check")]
+    Config {
+        /// What to do.
+        #[command(subcommand)]
+        command: ConfigCommand,
+    },
+    /// Approve the present configuration, lane settings, templates and hooks, after showing what changed.
+    #[command(after_help = "Example:\n  dispatch trust --show")]
+    Trust {
+        /// Only show what changed since it was approved.
+        #[arg(long)]
+        show: bool,
+    },
+    /// Save what is in a slot and free it.
+    #[command(after_help = "Example:\n  dispatch release-slot dispatch-1")]
+    ReleaseSlot {
+        /// The slot.
+        #[arg(value_parser = SlotName::parse)]
+        name: SlotName,
+        /// Also when an attempt is alive in it: its supervisor is asked to end, and given 30 seconds.
+        #[arg(long)]
+        force: bool,
+    },
+    /// Stop the attempt of a task, save its work, free its slot and set the task's status.
+    #[command(after_help = "Example:\n  dispatch cancel T-5 --to \"To Do\"")]
+    Cancel {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// The status it gets.
+        #[arg(long, value_name = "STATUS", default_value = "To Do")]
+        to: String,
+    },
+    /// Print a pure decision about input of your own, as JSON.
+    #[command(
+        after_help = "Example:\n  echo '{\"text\":\"cargo test\"}' | dispatch inspect test-command"
+    )]
+    Inspect(InspectArgs),
+    /// Show the whole job on a throw-away repository.
+    #[command(after_help = "Example:\n  dispatch demo --keep")]
+    Demo {
+        /// Print the result as JSON.
+        #[arg(long)]
+        json: bool,
+        /// Keep the folder.
+        #[arg(long)]
+        keep: bool,
+    },
+    /// The scripted agent of the demo, speaking the agent's stream format.
+    #[command(hide = true, disable_help_flag = true)]
+    DemoAgent {
+        /// What the agent is called with.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        argv: Vec<String>,
+    },
+    /// Run a pass in a session of its own.
+    #[command(hide = true)]
+    Detached {
+        /// The arguments of the pass.
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        argv: Vec<String>,
+    },
+}
+
+/// What to do with the configuration.
+#[derive(Debug, Clone, Copy, Subcommand)]
+pub enum ConfigCommand {
+    /// Read the configuration and the lane settings and report every error.
+    Check,
+    /// Print the JSON Schema of the configuration.
+    Schema,
+    /// Print the configuration in effect.
+    Show,
+}
+
+fn attempt_number(text: &str) -> Result<AttemptNumber, String> {
+    text.parse()
+        .ok()
+        .and_then(AttemptNumber::new)
+        .ok_or_else(|| format!("`{text}` is not an attempt number (1, 2, …)"))
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn every_command_has_an_example_in_its_help() {
+        for command in Cli::command().get_subcommands().filter(|command| !command.is_hide_set()) {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Example:"), "{}", command.get_name());
+        }
+    }
+
+    #[test]
+    fn a_flag_shaped_slot_name_is_refused() {
+        assert!(Cli::try_parse_from(["dispatch", "--release-slot", "--force"]).is_err());
+        assert!(Cli::try_parse_from(["dispatch", "release-slot", "--force"]).is_err());
+        let cli =
+            Cli::try_parse_from(["dispatch", "--release-slot", "dispatch-1", "--force"]).unwrap();
+        assert_eq!(cli.release_slot.map(|name| name.to_string()).as_deref(), Some("dispatch-1"));
+    }
+
+    #[test]
+    fn a_pass_is_what_happens_without_a_command() {
+        let cli = Cli::try_parse_from(["dispatch", "--wait", "--max-dispatch", "2"]).unwrap();
+        assert!(cli.command.is_none() && cli.pass.wait);
+        assert_eq!(cli.pass.max_dispatch, Some(2));
+    }
+}
