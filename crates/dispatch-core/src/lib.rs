@@ -9,6 +9,7 @@ mod closed_set;
 pub mod attempt;
 pub mod board;
 pub mod branch;
+pub mod config;
 pub mod id;
 pub mod names;
 pub mod object;
