@@ -3,6 +3,7 @@
 //! - [`programs`] finds the real programs (`backlog`, `claude`, `gh`, `git`) and starts them in an environment that
 //!   holds nothing of the person who runs the tests;
 //! - [`model_server`] is a scripted model on loopback that a real `claude` talks to;
+//! - [`forge_server`] is a forge behind a socket file that a real `gh` talks to;
 //! - [`repo`] is a repository with a bare remote, [`board`] a board of task files, both in a [`scratch`] folder;
 //! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
 //!
@@ -11,7 +12,7 @@
 #![allow(clippy::unwrap_used, reason = "test support reports a failure by panicking")]
 
 pub mod board;
-#[allow(dead_code, reason = "the forge listens on a socket file")]
+pub mod forge_server;
 mod http;
 pub mod model_server;
 pub mod programs;
