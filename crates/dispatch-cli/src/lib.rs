@@ -4,7 +4,9 @@
 //! prints.
 
 pub mod args;
+pub mod demo;
 pub mod exit;
 pub mod log;
 pub mod output;
+pub mod setup;
 pub mod trust;

@@ -1,0 +1,59 @@
+//! The pure decisions on input of a person's own (K6): one JSON object in, one out, no side effect.
+
+mod guards;
+
+use std::io::{BufRead, Read};
+
+use anyhow::Context;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+
+use crate::exit::Exit;
+use crate::output;
+
+pub use self::guards::{claims, scope, test_command};
+
+/// A decision over one input. The error is a sentence that says what is unusable about the input.
+pub type Decision<'a> = &'a dyn Fn(Value) -> Result<Value, String>;
+
+/// Answers the input on standard input: one document, or with `batch` a line for each line.
+pub fn answer(decision: Decision<'_>, batch: bool) -> anyhow::Result<Exit> {
+    if batch {
+        for line in std::io::stdin().lock().lines() {
+            let line = line.context("could not read standard input")?;
+            let answer = parse(&line).and_then(decision).unwrap_or_else(|error| json!({ "error": error }));
+            output::line(&answer.to_string())?;
+        }
+        return Ok(Exit::Done);
+    }
+    let mut text = String::new();
+    std::io::stdin().read_to_string(&mut text).context("could not read standard input")?;
+    match parse(&text).and_then(decision) {
+        Ok(answer) => {
+            output::json(&answer)?;
+            Ok(Exit::Done)
+        }
+        Err(error) => {
+            output::note(&format!("error: {error}"));
+            Ok(Exit::Refused)
+        }
+    }
+}
+
+fn parse(text: &str) -> Result<Value, String> {
+    serde_json::from_str(text).map_err(|error| format!("the input is not JSON: {error}"))
+}
+
+/// Reads the fields of one input.
+fn fields<T: DeserializeOwned>(input: Value) -> Result<T, String> {
+    serde_path_to_error::deserialize(input).map_err(|error| {
+        let path = error.path().to_string();
+        format!("`{path}`: {}", error.into_inner())
+    })
+}
+
+/// Prints one answer.
+fn printed(answer: &impl Serialize) -> Result<Value, String> {
+    serde_json::to_value(answer).map_err(|error| format!("the answer cannot be printed: {error}"))
+}
