@@ -1,1 +1,67 @@
-//! Placeholder.
+//! Our own files (README §5): the state directory inside the repository's common git directory, and the
+//! directories of attempts beside the board.
+//!
+//! [`DiskStore`] implements the engine's [`Store`](dispatch_engine::ports::Store) port. Locks are OS locks on files
+//! that are never renamed, replaced or unlinked, so that a lock ends with its holder whatever ends the holder.
+//! Everything else is replaced whole and durably. A file that cannot be read is an error that names it; it is never
+//! taken for an empty one. What the values mean is decided elsewhere.
+
+mod attempt;
+mod files;
+mod lock;
+mod older;
+mod port;
+mod record;
+mod registry;
+mod shared;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::id::TaskId;
+use dispatch_engine::ports::{PortError, SlotPlace};
+
+pub use lock::{DiskPassLock, DiskTaskLock};
+pub use older::OlderDispatcher;
+
+/// Where the files of one code root are.
+#[derive(Debug, Clone)]
+pub struct Places {
+    /// The state directory, `<git common dir>/dispatch`.
+    pub state_dir: Utf8PathBuf,
+    /// The board directory, in which `.dispatch` holds the attempts.
+    pub board_dir: Utf8PathBuf,
+    /// The board root, to which paths shown to people are relative.
+    pub board_root: Utf8PathBuf,
+    /// The folder the slots are in.
+    pub slots_root: Utf8PathBuf,
+    /// The configured slots, in configured order.
+    pub slots: Vec<SlotPlace>,
+}
+
+/// The files of one code root.
+#[derive(Debug)]
+pub struct DiskStore {
+    places: Places,
+}
+
+impl DiskStore {
+    /// Opens the state directory and makes what is missing of it, readable by its owner alone.
+    pub fn open(places: Places) -> Result<Self, PortError> {
+        files::make_private_dir(&places.state_dir)?;
+        files::make_private_dir(&places.state_dir.join("tasks"))?;
+        Ok(Self { places })
+    }
+
+    fn state_file(&self, name: &str) -> Utf8PathBuf {
+        self.places.state_dir.join(name)
+    }
+
+    /// `tasks/<ID><ending>` in the state directory.
+    fn task_file(&self, id: &TaskId, ending: &str) -> Utf8PathBuf {
+        self.places.state_dir.join("tasks").join(format!("{}{ending}", id.canonical()))
+    }
+
+    /// The state directory.
+    pub fn state_dir(&self) -> &Utf8Path {
+        &self.places.state_dir
+    }
+}

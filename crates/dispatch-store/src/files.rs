@@ -1,0 +1,126 @@
+//! Reading and replacing small files.
+
+use std::error::Error as StdError;
+use std::fs::{self, DirBuilder, File, Permissions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+
+use camino::Utf8Path;
+use dispatch_core::names::PauseCause;
+use dispatch_engine::ports::PortError;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+const PRIVATE_DIR_MODE: u32 = 0o700;
+const NO_SPACE_HINT: &str = "free some space on this file system";
+
+/// The error of an operation on a file; a full disk is known as a fault of the machine.
+pub(crate) fn failed(doing: impl Into<String>, source: io::Error) -> PortError {
+    let full = matches!(source.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded);
+    let error = PortError::new(doing, source);
+    if full { error.pausing(PauseCause::DiskFull).hint(NO_SPACE_HINT) } else { error }
+}
+
+/// Makes a directory that only its owner may enter, and its missing parents.
+pub(crate) fn make_private_dir(dir: &Utf8Path) -> Result<(), PortError> {
+    let made = DirBuilder::new().recursive(true).mode(PRIVATE_DIR_MODE).create(dir);
+    made.map_err(|source| failed(format!("make the directory `{dir}`"), source))?;
+    // A link here would let whoever planted it choose where our records and logs go.
+    let found = fs::symlink_metadata(dir)
+        .map_err(|source| failed(format!("look at the directory `{dir}`"), source))?;
+    if !found.is_dir() {
+        let source = io::Error::new(ErrorKind::NotADirectory, "it is not a directory of its own");
+        return Err(failed(format!("use `{dir}`"), source));
+    }
+    if found.permissions().mode() & 0o777 != PRIVATE_DIR_MODE {
+        fs::set_permissions(dir, Permissions::from_mode(PRIVATE_DIR_MODE))
+            .map_err(|source| failed(format!("make `{dir}` private"), source))?;
+    }
+    Ok(())
+}
+
+/// Reads a file; `None` when there is none.
+pub(crate) fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, PortError> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(format!("read `{path}`"), error)),
+    }
+}
+
+/// Reads a JSON file; `None` when there is none.
+pub(crate) fn read_json<T: DeserializeOwned>(path: &Utf8Path) -> Result<Option<T>, PortError> {
+    read(path)?.map(|bytes| parse_json(path, &bytes)).transpose()
+}
+
+/// Parses the content of a JSON file; the error names the file and, through its cause, line and column.
+pub(crate) fn parse_json<T: DeserializeOwned>(
+    path: &Utf8Path,
+    bytes: &[u8],
+) -> Result<T, PortError> {
+    serde_json::from_slice(bytes).map_err(|source| {
+        PortError::new(format!("understand `{path}`"), source).hint(format!(
+            "look at `{path}`; it is rewritten whole, so a half-written one points to the disk"
+        ))
+    })
+}
+
+/// Replaces a file whole and durably, or leaves it as it was.
+pub(crate) fn replace(path: &Utf8Path, content: &[u8]) -> Result<(), PortError> {
+    replace_bytes(path, content).map_err(|source| failed(format!("write `{path}`"), source))
+}
+
+/// Replaces a JSON file whole and durably.
+pub(crate) fn replace_json(path: &Utf8Path, value: &impl Serialize) -> Result<(), PortError> {
+    let mut content = serde_json::to_vec_pretty(value).map_err(|source| {
+        PortError::new(format!("put the content of `{path}` into JSON"), source)
+    })?;
+    content.push(b'\n');
+    replace(path, &content)
+}
+
+fn replace_bytes(path: &Utf8Path, content: &[u8]) -> io::Result<()> {
+    let dir = path.parent().ok_or_else(|| io::Error::from(ErrorKind::InvalidInput))?;
+    // The leading dot keeps a file that a crash left behind out of every listing of ours.
+    let mut temporary = tempfile::Builder::new().prefix(".new-").tempfile_in(dir)?;
+    temporary.write_all(content)?;
+    temporary.as_file().sync_all()?;
+    temporary.persist(path).map_err(|error| error.error)?;
+    File::open(dir)?.sync_all()
+}
+
+/// Removes a file; one that is gone already is fine.
+pub(crate) fn remove(path: &Utf8Path) -> Result<(), PortError> {
+    match fs::remove_file(path) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) => Err(failed(format!("remove `{path}`"), error)),
+    }
+}
+
+/// The names in a directory, sorted; none when there is no such directory. Names that are not text are none of ours.
+pub(crate) fn names_in(dir: &Utf8Path) -> Result<Vec<String>, PortError> {
+    let doing = || format!("list `{dir}`");
+    let entries = match fs::read_dir(dir) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        Err(error) => return Err(failed(doing(), error)),
+    };
+    let mut names = Vec::new();
+    for entry in entries {
+        let entry = entry.map_err(|source| failed(doing(), source))?;
+        if let Ok(name) = entry.file_name().into_string() {
+            names.push(name);
+        }
+    }
+    names.sort_unstable();
+    Ok(names)
+}
+
+/// An error for something that is not as it has to be.
+pub(crate) fn refused(
+    doing: impl Into<String>,
+    why: impl Into<Box<dyn StdError + Send + Sync>>,
+) -> PortError {
+    PortError::new(doing, why)
+}
