@@ -52,6 +52,22 @@ impl TaskId {
         Ok(Self { spelling: text.to_owned(), prefix: prefix.to_ascii_uppercase(), numbers })
     }
 
+    /// Reads an id that stands in the file of `near`: a bare number means the same prefix, and keeps its spelling.
+    pub fn parse_near(text: &str, near: &Self) -> Result<Self, TaskIdError> {
+        let text = text.trim();
+        if text.starts_with(|c: char| c.is_ascii_digit()) {
+            let full = Self::parse(&format!("{}-{text}", near.prefix))
+                .map_err(|_| TaskIdError { found: text.chars().take(100).collect() })?;
+            return Ok(Self { spelling: text.to_owned(), ..full });
+        }
+        Self::parse(text)
+    }
+
+    /// Whether both ids have the same prefix.
+    pub fn same_prefix(&self, prefix: &str) -> bool {
+        self.prefix.eq_ignore_ascii_case(prefix)
+    }
+
     /// The spelling that names records, directories and branches: upper-case prefix, no leading zeros.
     pub fn canonical(&self) -> String {
         format!("{}-{}", self.prefix, self.numbers.join("."))

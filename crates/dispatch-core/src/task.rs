@@ -36,6 +36,8 @@ pub struct Task {
     pub children: Vec<TaskId>,
     /// The tasks it depends on, in the board's spelling.
     pub dependencies: Vec<TaskId>,
+    /// Dependencies that are no task ids, as written: no task can ever meet them.
+    pub foreign_dependencies: Vec<String>,
     /// The files it declares it will touch, as written, with faults kept (B1.3).
     pub declared_files: Vec<DeclaredFile>,
     /// Its test command line (B1.4).

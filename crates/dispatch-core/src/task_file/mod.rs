@@ -1,0 +1,311 @@
+//! One task file of the board, from bytes to a [`Task`] (B2.1).
+//!
+//! The file is read the way the board program reads it, and refused where the program would run it, lose part of it or
+//! guess. What can be read but is not as it should be comes back as [`Remark`]s beside the task.
+
+mod comments;
+mod header;
+mod section;
+
+use thiserror::Error;
+
+pub use crate::board_config::Priorities;
+use crate::id::TaskId;
+use crate::js_text;
+use crate::status::Status;
+use crate::task::{Checklist, DeclaredFile, Task};
+use crate::task_text;
+use crate::triage::read_answer;
+use section::Section;
+
+/// Why a file is no task.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{cause}")]
+pub struct TaskFileError {
+    /// How bad it is.
+    pub class: FaultClass,
+    /// The line, from 1.
+    pub line: Option<usize>,
+    /// What is wrong, as a sentence for a person.
+    pub cause: String,
+}
+
+/// How bad the fault of a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FaultClass {
+    /// It cannot be read.
+    Unreadable,
+    /// The board program would run something it holds (B2.7).
+    Hostile,
+}
+
+/// A task file that could be read.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskFile {
+    /// The task.
+    pub task: Task,
+    /// What a person should look at.
+    pub remarks: Vec<Remark>,
+}
+
+/// Something about a readable file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Whether a write under way looks like this (B2.9); such a file is read again.
+    pub torn: bool,
+    /// The line, from 1.
+    pub line: usize,
+    /// What is odd, as a sentence for a person.
+    pub cause: String,
+}
+
+impl TaskFile {
+    /// Whether the file looks as if it was read while it was being written.
+    pub fn looks_torn(&self) -> bool {
+        self.remarks.iter().any(|remark| remark.torn)
+    }
+}
+
+/// Whether the board program would run a file that begins with these bytes (B2.7); `None` when it would not.
+///
+/// This looks at every Markdown file of the board, task or not.
+pub fn hostile_start(bytes: &[u8]) -> Option<TaskFileError> {
+    let text = String::from_utf8_lossy(bytes);
+    match header::split(&text) {
+        Err(error) if error.class == FaultClass::Hostile => Some(error),
+        _ => None,
+    }
+}
+
+/// Reads a task file.
+pub fn parse(bytes: &[u8], priorities: &Priorities) -> Result<TaskFile, TaskFileError> {
+    let text = match std::str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(error) => {
+            if let Some(hostile) = hostile_start(bytes) {
+                return Err(hostile);
+            }
+            let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
+            return Err(unreadable(line, "it is not UTF-8"));
+        }
+    };
+    if text.trim().is_empty() {
+        return Err(unreadable(1, "it is empty"));
+    }
+    let parts = header::split(text)?;
+    let header = header::parse(&parts.header)?;
+    let id = own_id(&header)?;
+    let body = Body::of(&parts);
+    let sections = body.sections();
+    let task = task(id, header, priorities, &body, sections)?;
+    Ok(TaskFile { remarks: body.remarks(&task), task })
+}
+
+fn unreadable(line: usize, cause: impl Into<String>) -> TaskFileError {
+    TaskFileError { class: FaultClass::Unreadable, line: Some(line), cause: cause.into() }
+}
+
+fn own_id(header: &header::Header) -> Result<TaskId, TaskFileError> {
+    if header.id.trim().is_empty() {
+        return Err(unreadable(1, "its front matter has no `id`"));
+    }
+    TaskId::parse(header.id.trim()).map_err(|error| unreadable(1, error.to_string()))
+}
+
+/// The body of a file with line feeds only and no white space around it.
+struct Body {
+    text: String,
+    line: usize,
+}
+
+/// The four texts of a task.
+struct Sections {
+    description: String,
+    plan: String,
+    notes: String,
+    final_summary: String,
+}
+
+impl Body {
+    fn of(parts: &header::Split<'_>) -> Self {
+        let blanks = parts.body.len() - js_text::trim_start(parts.body).len();
+        let line = parts.body_line + parts.body[..blanks].matches('\n').count();
+        Self { text: js_text::to_lf(js_text::trim(parts.body)), line }
+    }
+
+    fn sections(&self) -> Sections {
+        let text = |section| section::section_text(&self.text, section).unwrap_or_default();
+        Sections {
+            description: text(Section::Description),
+            plan: text(Section::Plan),
+            notes: text(Section::Notes),
+            final_summary: text(Section::FinalSummary),
+        }
+    }
+
+    fn line_of(&self, at: usize) -> usize {
+        self.line + self.text[..at].matches('\n').count()
+    }
+
+    fn remarks(&self, task: &Task) -> Vec<Remark> {
+        let mut remarks = self.marker_remarks();
+        for (list, items) in [
+            (Checklist::Acceptance, &task.acceptance),
+            (Checklist::DefinitionOfDone, &task.definition_of_done),
+        ] {
+            let shape = section::shape(list);
+            let found = section::checklist_markers(&self.text, &shape);
+            if let Some((fault, at)) = found.fault {
+                remarks.push(Remark {
+                    torn: true,
+                    line: self.line_of(at),
+                    cause: format!(
+                        "the markers of `{}` {}: none of its items counts",
+                        shape.title,
+                        fault.describe()
+                    ),
+                });
+            }
+            remarks.extend(self.lookalikes(&shape, &found, items.is_empty()));
+        }
+        remarks.sort_by(|a, b| (a.line, &a.cause).cmp(&(b.line, &b.cause)));
+        remarks.dedup();
+        remarks
+    }
+
+    fn marker_remarks(&self) -> Vec<Remark> {
+        let markers = section::markers(&self.text);
+        let mut remarks = Vec::new();
+        let mut open: Vec<&section::Marker<'_>> = Vec::new();
+        for marker in &markers {
+            let partner = open.iter().rposition(|begin| begin.family == marker.family);
+            match (marker.begins, partner) {
+                (true, _) => open.push(marker),
+                (false, Some(at)) => {
+                    open.remove(at);
+                }
+                (false, None) => {
+                    remarks.push(self.unbalanced(marker, "ends a section that has not begun"));
+                }
+            }
+        }
+        remarks.extend(
+            open.into_iter()
+                .map(|marker| self.unbalanced(marker, "begins a section that does not end")),
+        );
+        if let Some(last) = markers.last() {
+            let tail = &self.text[last.end..];
+            let blanks = tail.len() - js_text::trim_start(tail).len();
+            if blanks < tail.len() && !last.begins {
+                remarks.push(Remark {
+                    torn: true,
+                    line: self.line_of(last.end + blanks),
+                    cause: "there is text after the last section".to_owned(),
+                });
+            }
+        }
+        remarks
+    }
+
+    fn unbalanced(&self, marker: &section::Marker<'_>, what: &str) -> Remark {
+        Remark {
+            torn: true,
+            line: self.line_of(marker.start),
+            cause: format!("the marker `{}` {what}", &self.text[marker.start..marker.end]),
+        }
+    }
+
+    /// Lines that look like checklist items to a person and are none to the board.
+    fn lookalikes(
+        &self,
+        shape: &section::ChecklistShape,
+        found: &section::ChecklistMarkers,
+        empty: bool,
+    ) -> Vec<Remark> {
+        let mut remarks = Vec::new();
+        for list in section::list_sections(&self.text, shape, found, false) {
+            if list.marked && !list.has_items && empty {
+                remarks.push(Remark {
+                    torn: false,
+                    line: self.line_of(list.whole.start),
+                    cause: format!("`{}` has markers but no item", shape.title),
+                });
+            }
+            let start = list.body.start;
+            for (at, line) in js_text::lines(&self.text[list.body.clone()]) {
+                let bare = line.trim_start();
+                let looks = ["- [", "* [", "+ ["].iter().any(|mark| bare.starts_with(mark))
+                    && bare.as_bytes().get(4) == Some(&b']')
+                    && matches!(bare.as_bytes()[3], b' ' | b'x' | b'X');
+                if looks && section::item(line).is_none() && !section::within(at, &list.hidden) {
+                    remarks.push(Remark {
+                        torn: false,
+                        line: self.line_of(start + at),
+                        cause: format!(
+                            "this line looks like an item of `{}` but the board does not count it",
+                            shape.title
+                        ),
+                    });
+                }
+            }
+        }
+        remarks
+    }
+}
+
+fn task(
+    id: TaskId,
+    header: header::Header,
+    priorities: &Priorities,
+    body: &Body,
+    sections: Sections,
+) -> Result<Task, TaskFileError> {
+    let near = |text: &str| TaskId::parse_near(text, &id);
+    let parent = header
+        .parent_task_id
+        .as_deref()
+        .map(|text| near(text).map_err(|error| unreadable(1, format!("`parent_task_id`: {error}"))))
+        .transpose()?;
+    let (mut dependencies, mut foreign_dependencies) = (Vec::new(), Vec::new());
+    for text in header.dependencies {
+        match near(&text) {
+            Ok(id) => dependencies.push(id),
+            Err(_) => foreign_dependencies.push(text),
+        }
+    }
+    let prose = [sections.description.as_str(), sections.plan.as_str()];
+    let mut declared_files = task_text::declared_files(&prose);
+    for path in &header.modified_files {
+        let file = DeclaredFile { text: path.clone(), shared: false };
+        if !declared_files.iter().any(|known| known.text == file.text) {
+            declared_files.push(file);
+        }
+    }
+    Ok(Task {
+        title: header.title,
+        status: Status::parse(&header.status),
+        tier: read_answer(&header.labels, "tier"),
+        lane: read_answer(&header.labels, "lane"),
+        path: read_answer(&header.labels, "path"),
+        labels: header.labels,
+        priority: header.priority.as_deref().map_or(0, |text| priorities.rank(text)),
+        created: header::shown_date(&header.created_date),
+        updated: header.updated_date.as_deref().and_then(header::shown_date),
+        parent,
+        children: Vec::new(),
+        dependencies,
+        foreign_dependencies,
+        declared_files,
+        test_command: task_text::one_line(&prose, "Test command:"),
+        branch: task_text::one_line(&prose, "Branch:"),
+        acceptance: section::checklist(&body.text, Checklist::Acceptance),
+        definition_of_done: section::checklist(&body.text, Checklist::DefinitionOfDone),
+        comments: comments::all(&body.text).into_iter().map(comments::Written::shown).collect(),
+        description: sections.description,
+        plan: sections.plan,
+        notes: sections.notes,
+        final_summary: sections.final_summary,
+        unknown_keys: header.unknown,
+        id,
+    })
+}

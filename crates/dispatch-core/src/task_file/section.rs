@@ -1,0 +1,514 @@
+//! The sections of a task's body, found by the board's own markers.
+//!
+//! All texts here have line feeds only. The rules are the board program's, measured on its recorded answers: a marker
+//! inside another section does not count, a description that closes its own marker does open the way for sections
+//! behind it, and sections without markers are read when no marked one exists.
+
+use crate::js_text;
+use crate::task::{Checklist, ChecklistItem};
+
+/// A text section of a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Section {
+    Description,
+    Plan,
+    Notes,
+    FinalSummary,
+}
+
+impl Section {
+    pub(crate) const ALL: [Self; 4] =
+        [Self::Description, Self::Plan, Self::Notes, Self::FinalSummary];
+
+    pub(crate) const fn title(self) -> &'static str {
+        match self {
+            Self::Description => "Description",
+            Self::Plan => "Implementation Plan",
+            Self::Notes => "Implementation Notes",
+            Self::FinalSummary => "Final Summary",
+        }
+    }
+
+    pub(crate) const fn begin(self) -> &'static str {
+        match self {
+            Self::Description => "<!-- SECTION:DESCRIPTION:BEGIN -->",
+            Self::Plan => "<!-- SECTION:PLAN:BEGIN -->",
+            Self::Notes => "<!-- SECTION:NOTES:BEGIN -->",
+            Self::FinalSummary => "<!-- SECTION:FINAL_SUMMARY:BEGIN -->",
+        }
+    }
+
+    pub(crate) const fn end(self) -> &'static str {
+        match self {
+            Self::Description => "<!-- SECTION:DESCRIPTION:END -->",
+            Self::Plan => "<!-- SECTION:PLAN:END -->",
+            Self::Notes => "<!-- SECTION:NOTES:END -->",
+            Self::FinalSummary => "<!-- SECTION:FINAL_SUMMARY:END -->",
+        }
+    }
+}
+
+/// How the board writes a checklist.
+pub(crate) struct ChecklistShape {
+    pub(crate) title: &'static str,
+    pub(crate) header: &'static str,
+    pub(crate) family: &'static str,
+}
+
+pub(crate) const fn shape(list: Checklist) -> ChecklistShape {
+    match list {
+        Checklist::Acceptance => ChecklistShape {
+            title: "Acceptance Criteria",
+            header: "## Acceptance Criteria",
+            family: "AC",
+        },
+        Checklist::DefinitionOfDone => ChecklistShape {
+            title: "Definition of Done",
+            header: "## Definition of Done",
+            family: "DOD",
+        },
+    }
+}
+
+/// The titles that end a section without markers.
+const TITLES: [&str; 12] = [
+    "Description",
+    "Acceptance Criteria",
+    "Acceptance Criteria (Optional)",
+    "Definition of Done",
+    "Implementation Plan",
+    "Implementation Plan (Optional)",
+    "Implementation Notes",
+    "Implementation Notes (Optional)",
+    "Notes",
+    "Notes & Comments (Optional)",
+    "Comments",
+    "Final Summary",
+];
+
+/// A range of bytes.
+pub(crate) type Range = std::ops::Range<usize>;
+
+pub(crate) fn within(at: usize, ranges: &[Range]) -> bool {
+    ranges.iter().any(|range| range.contains(&at))
+}
+
+/// A marker on a line of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Marker<'a> {
+    pub(crate) family: &'a str,
+    pub(crate) begins: bool,
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+}
+
+/// Every marker of `text`, in order.
+pub(crate) fn markers(text: &str) -> Vec<Marker<'_>> {
+    js_text::lines(text)
+        .filter_map(|(start, line)| {
+            let inner =
+                line.strip_prefix("<!-- ")?.trim_end_matches(['\t', ' ']).strip_suffix(" -->")?;
+            let (family, side) = inner.rsplit_once(':')?;
+            let begins = match side {
+                "BEGIN" => true,
+                "END" => false,
+                _ => return None,
+            };
+            let section = family.strip_prefix("SECTION:").is_some_and(|name| {
+                name.starts_with(|c: char| c.is_ascii_uppercase())
+                    && name
+                        .bytes()
+                        .all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b == b'_')
+            });
+            (section || matches!(family, "COMMENTS" | "COMMENT" | "AC" | "DOD")).then_some(Marker {
+                family,
+                begins,
+                start,
+                end: start + line.len(),
+            })
+        })
+        .collect()
+}
+
+/// The ranges between balanced markers, family by family, joined where they meet.
+pub(crate) fn paired<'a>(markers: impl Iterator<Item = &'a Marker<'a>>) -> Vec<Range> {
+    let mut open: Vec<&Marker<'_>> = Vec::new();
+    let mut ranges: Vec<Range> = Vec::new();
+    for marker in markers {
+        if marker.begins {
+            open.push(marker);
+        } else if let Some(at) = open.iter().rposition(|begin| begin.family == marker.family) {
+            ranges.push(open.remove(at).start..marker.end);
+        }
+    }
+    ranges.sort_by_key(|range| (range.start, range.end));
+    let mut joined: Vec<Range> = Vec::new();
+    for range in ranges {
+        match joined.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => joined.push(range),
+        }
+    }
+    joined
+}
+
+/// A marked text section: where it is, and where its text is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Block {
+    pub(crate) whole: Range,
+    pub(crate) body: Range,
+}
+
+/// Every marked block of one text section.
+pub(crate) fn blocks(text: &str, section: Section) -> Vec<Block> {
+    let heading = format!("## {}", section.title());
+    let mut lines: Vec<(usize, &str)> = Vec::new();
+    let mut offset = 0;
+    for line in text.split('\n') {
+        lines.push((offset, line));
+        offset += line.len() + 1;
+    }
+    let mut found = Vec::new();
+    let mut at = 0;
+    while at < lines.len() {
+        let next = block_at(text, &lines, at, &heading, section);
+        if let Some((block, last)) = next {
+            found.push(block);
+            at = last;
+        }
+        at += 1;
+    }
+    found
+}
+
+fn block_at(
+    text: &str,
+    lines: &[(usize, &str)],
+    at: usize,
+    heading: &str,
+    section: Section,
+) -> Option<(Block, usize)> {
+    if !js_text::trim_end(lines[at].1).eq_ignore_ascii_case(heading) {
+        return None;
+    }
+    let begin = (at + 1..lines.len()).find(|line| !js_text::trim(lines[*line].1).is_empty())?;
+    if js_text::trim_end(lines[begin].1) != section.begin() {
+        return None;
+    }
+    let mut depth = 1;
+    for (last, (start, line)) in lines.iter().enumerate().skip(begin + 1) {
+        let line_end = js_text::trim_end(line);
+        if line_end == section.begin() {
+            depth += 1;
+        } else if line_end == section.end() {
+            depth -= 1;
+            if depth == 0 {
+                let body = (lines[begin].0 + lines[begin].1.len() + 1).min(text.len());
+                let block = Block { whole: lines[at].0..start + line.len(), body: body..*start };
+                return Some((block, last));
+            }
+        }
+    }
+    None
+}
+
+/// A section without markers that begins at or after `from`: its range and its body.
+///
+/// `anchored` wants the heading at the start of a line; the line feed before it is then part of the range.
+pub(crate) fn legacy(text: &str, title: &str, anchored: bool, from: usize) -> Option<Block> {
+    let heading = format!("## {title}");
+    let mut search = from;
+    loop {
+        let at = js_text::find_ignore_case(text, &heading, search)?;
+        search = at + 1;
+        let start = match (anchored, at) {
+            (false, _) | (true, 0) => at,
+            (true, _) if text.as_bytes()[at - 1] == b'\n' && at > from => at - 1,
+            (true, _) => continue,
+        };
+        let after = at + heading.len();
+        let blanks = text.len() - after - js_text::trim_start(&text[after..]).len();
+        let Some(feed) = text[after..after + blanks].rfind('\n') else { continue };
+        let body = after + feed + 1;
+        let end = legacy_end(text, body, title);
+        return Some(Block { whole: start..end, body: body..end });
+    }
+}
+
+/// Where an unmarked section ends: before the next known heading, or before the line feeds at the end of the text.
+fn legacy_end(text: &str, body: usize, title: &str) -> usize {
+    let at_end = body + text[body..].trim_end_matches('\n').len();
+    let mut from = body;
+    while let Some(found) = text[from..].find("\n## ") {
+        let feed = from + found;
+        let rest = &text[feed + 4..];
+        let known = TITLES.iter().any(|other| {
+            !other.eq_ignore_ascii_case(title)
+                && js_text::starts_with_ignore_case(rest, other)
+                && rest[other.len()..].chars().next().is_none_or(js_text::is_space)
+        });
+        if known {
+            let start = body + text[body..=feed].trim_end_matches('\n').len();
+            return start.min(at_end);
+        }
+        from = feed + 1;
+    }
+    at_end
+}
+
+/// All unmarked sections of a title, in order, whatever else they overlap.
+pub(crate) fn all_legacy(text: &str, title: &str) -> Vec<Block> {
+    let mut found = Vec::new();
+    let mut from = 0;
+    while let Some(block) = legacy(text, title, true, from) {
+        from = if block.whole.is_empty() { block.whole.end + 1 } else { block.whole.end };
+        found.push(block);
+        if from > text.len() {
+            break;
+        }
+    }
+    found
+}
+
+/// Every text section with the range it covers, marked ones first.
+pub(crate) fn section_ranges(text: &str) -> Vec<(Section, Range)> {
+    let mut ranges: Vec<(Section, Range)> = Vec::new();
+    for section in Section::ALL {
+        ranges.extend(blocks(text, section).into_iter().map(|block| (section, block.whole)));
+        for block in all_legacy(text, section.title()) {
+            let range = block.whole;
+            let overlaps = |other: &Range| other.start < range.end && range.start < other.end;
+            if !ranges.iter().any(|(_, other)| overlaps(other)) {
+                ranges.push((section, range));
+            }
+        }
+    }
+    ranges
+}
+
+/// The text of a section, if it has any.
+pub(crate) fn section_text(text: &str, section: Section) -> Option<String> {
+    let others: Vec<Range> = section_ranges(text)
+        .into_iter()
+        .filter(|(other, _)| *other != section)
+        .map(|(_, range)| range)
+        .collect();
+    let given = |text: &str| Some(js_text::trim(text).to_owned()).filter(|text| !text.is_empty());
+    if let Some(block) =
+        blocks(text, section).into_iter().find(|block| !within(block.whole.start, &others))
+    {
+        return given(&text[block.body]);
+    }
+    let mut from = 0;
+    while let Some(block) = legacy(text, section.title(), false, from) {
+        if !within(block.whole.start, &others) {
+            return given(&text[block.body]);
+        }
+        from = block.whole.end.max(block.whole.start + 1);
+    }
+    None
+}
+
+/// Why the markers of a checklist cannot be trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarkerFault {
+    RepeatedBegin,
+    UnexpectedEnd,
+    UnclosedBegin,
+}
+
+impl MarkerFault {
+    pub(crate) const fn describe(self) -> &'static str {
+        match self {
+            Self::RepeatedBegin => "begin twice without an end between",
+            Self::UnexpectedEnd => "end without having begun",
+            Self::UnclosedBegin => "begin and never end",
+        }
+    }
+}
+
+/// The markers of a checklist, and what lies in other sections.
+pub(crate) struct ChecklistMarkers {
+    pub(crate) foreign: Vec<Range>,
+    /// Begin marker and end marker of each pair.
+    pub(crate) pairs: Vec<(Range, Range)>,
+    pub(crate) fault: Option<(MarkerFault, usize)>,
+}
+
+pub(crate) fn checklist_markers(text: &str, shape: &ChecklistShape) -> ChecklistMarkers {
+    let all = markers(text);
+    let foreign = paired(all.iter().filter(|marker| marker.family != shape.family));
+    let mut pairs = Vec::new();
+    let mut open: Option<Range> = None;
+    let mut fault = None;
+    for marker in
+        all.iter().filter(|marker| marker.family == shape.family && !within(marker.start, &foreign))
+    {
+        let range = marker.start..marker.end;
+        match (marker.begins, open.take()) {
+            (true, None) => open = Some(range),
+            (true, Some(_)) => fault = Some((MarkerFault::RepeatedBegin, marker.start)),
+            (false, None) => fault = Some((MarkerFault::UnexpectedEnd, marker.start)),
+            (false, Some(begin)) => pairs.push((begin, range)),
+        }
+        if fault.is_some() {
+            break;
+        }
+    }
+    if let Some(begin) = open {
+        fault = fault.or(Some((MarkerFault::UnclosedBegin, begin.start)));
+    }
+    ChecklistMarkers { foreign, pairs, fault }
+}
+
+/// A place where checklist items stand.
+pub(crate) struct ListSection {
+    pub(crate) whole: Range,
+    pub(crate) body: Range,
+    /// Parts of the body that belong to other sections, relative to the body.
+    pub(crate) hidden: Vec<Range>,
+    pub(crate) marked: bool,
+    pub(crate) has_items: bool,
+}
+
+/// The sections of a checklist; unmarked ones only when there is no marked one, or when `all` is set.
+pub(crate) fn list_sections(
+    text: &str,
+    shape: &ChecklistShape,
+    found: &ChecklistMarkers,
+    all: bool,
+) -> Vec<ListSection> {
+    if found.fault.is_some() {
+        return Vec::new();
+    }
+    let mut sections: Vec<ListSection> = Vec::new();
+    for (begin, end) in &found.pairs {
+        let Some(start) = heading_before(text, begin.start, shape) else { continue };
+        if within(start, &found.foreign) {
+            continue;
+        }
+        let between = &text[begin.end..end.start];
+        let skipped = between.trim_start_matches(['\t', ' ']);
+        let skipped = if skipped.starts_with('\n') { between.len() - skipped.len() + 1 } else { 0 };
+        let body = begin.end + skipped..end.start;
+        sections.push(list_section(text, start..end.end, body, &found.foreign, true));
+    }
+    if sections.is_empty() || all {
+        let headings = headings(text, &found.foreign);
+        for (at, (start, body, title)) in headings.iter().enumerate() {
+            if !title.eq_ignore_ascii_case(shape.title) {
+                continue;
+            }
+            let end = headings.get(at + 1).map_or(text.len(), |next| next.0);
+            if sections.iter().any(|other| other.whole.start < end && *start < other.whole.end) {
+                continue;
+            }
+            sections.push(list_section(text, *start..end, *body..end, &found.foreign, false));
+        }
+    }
+    sections.sort_by_key(|section| section.whole.start);
+    sections
+}
+
+fn list_section(
+    text: &str,
+    whole: Range,
+    body: Range,
+    foreign: &[Range],
+    marked: bool,
+) -> ListSection {
+    let hidden: Vec<Range> = foreign
+        .iter()
+        .filter(|range| range.start < body.end && body.start < range.end)
+        .map(|range| range.start.max(body.start) - body.start..range.end.min(body.end) - body.start)
+        .collect();
+    let has_items = !items(&text[body.clone()], marked, &hidden).is_empty();
+    ListSection { whole, body, hidden, marked, has_items }
+}
+
+/// The heading of a checklist when nothing but blank lines stands between it and its marker.
+fn heading_before(text: &str, marker: usize, shape: &ChecklistShape) -> Option<usize> {
+    let blank = |c: char| matches!(c, '\t' | ' ' | '\n');
+    let head = text[..marker].trim_end_matches(blank);
+    if !text[head.len()..marker].contains('\n') {
+        return None;
+    }
+    let start = head.len().checked_sub(shape.header.len())?;
+    let line_start = start == 0 || text.as_bytes()[start - 1] == b'\n';
+    (line_start && head.is_char_boundary(start) && head[start..].eq_ignore_ascii_case(shape.header))
+        .then_some(start)
+}
+
+/// Second-level headings outside `foreign`: where each starts, where its text starts, and its title.
+fn headings<'a>(text: &'a str, foreign: &[Range]) -> Vec<(usize, usize, &'a str)> {
+    js_text::lines(text)
+        .filter(|(start, _)| !within(*start, foreign))
+        .filter_map(|(start, line)| {
+            let rest = line.strip_prefix("##")?;
+            rest.starts_with(['\t', ' ']).then_some(())?;
+            let title = js_text::trim(rest);
+            (!rest.trim_matches(['\t', ' ']).is_empty()).then_some(())?;
+            let end = start + line.len();
+            let body = if text[end..].starts_with('\n') { end + 1 } else { end };
+            Some((start, body, title))
+        })
+        .collect()
+}
+
+/// The checklist items of a body, numbered by position.
+pub(crate) fn items(body: &str, marked: bool, hidden: &[Range]) -> Vec<ChecklistItem> {
+    let mut found: Vec<ChecklistItem> = Vec::new();
+    for (start, line) in js_text::lines(body) {
+        if within(start, hidden) {
+            continue;
+        }
+        let Some((checked, text)) = item(line) else { continue };
+        let text = if marked { without_number(text) } else { text };
+        if text.is_empty() {
+            continue;
+        }
+        let index = u32::try_from(found.len() + 1).unwrap_or(u32::MAX);
+        found.push(ChecklistItem { index, checked, text: text.to_owned() });
+    }
+    found
+}
+
+/// A line `- [ ] …` or `- [x] …`.
+pub(crate) fn item(line: &str) -> Option<(bool, &str)> {
+    let rest = line.strip_prefix("- [")?;
+    let checked = match rest.as_bytes().first() {
+        Some(b'x') => true,
+        Some(b' ') => false,
+        _ => return None,
+    };
+    Some((checked, rest[1..].strip_prefix("] ")?))
+}
+
+/// The text behind `#<n> `, unless nothing would be left.
+fn without_number(text: &str) -> &str {
+    let Some(rest) = text.strip_prefix('#') else { return text };
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    match rest[digits..].strip_prefix(' ') {
+        Some(rest) if digits > 0 && !rest.is_empty() => rest,
+        _ => text,
+    }
+}
+
+/// The items of a checklist: the marked ones, else the unmarked ones.
+pub(crate) fn checklist(text: &str, list: Checklist) -> Vec<ChecklistItem> {
+    let shape = shape(list);
+    let found = checklist_markers(text, &shape);
+    let sections = list_sections(text, &shape, &found, false);
+    let of = |wanted: bool| {
+        let mut all: Vec<ChecklistItem> = Vec::new();
+        for section in sections.iter().filter(|section| section.marked == wanted) {
+            all.extend(items(&text[section.body.clone()], section.marked, &section.hidden));
+        }
+        for (at, item) in all.iter_mut().enumerate() {
+            item.index = u32::try_from(at + 1).unwrap_or(u32::MAX);
+        }
+        all
+    };
+    let marked = of(true);
+    if marked.is_empty() { of(false) } else { marked }
+}

@@ -1,0 +1,11 @@
+//! The board's texts, held against every recorded answer of the real board program.
+#![expect(clippy::disallowed_methods, reason = "tests read recorded fixtures")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_macros,
+    reason = "a test fails by panicking and says its counts"
+)]
+
+mod files;
+mod fixtures;
