@@ -1,8 +1,12 @@
 //! The gates a change passes.
 
+use std::env;
+
 use anyhow::Result;
 
-use crate::shell::{cargo, root, run};
+use crate::peers;
+use crate::shell::{cargo, program, root, run};
+use crate::tools;
 
 /// Formatting, then every lint as an error.
 pub(crate) fn lint() -> Result<()> {
@@ -10,5 +14,33 @@ pub(crate) fn lint() -> Result<()> {
     run(cargo()
         .args(["clippy", "--workspace", "--all-targets", "--locked"])
         .args(["--", "-D", "warnings"])
+        .current_dir(root()))
+}
+
+/// Who depends on whom, licences and sources. Advisories need a database that is not a package: `cargo deny check
+/// advisories` is for a person.
+pub(crate) fn deny() -> Result<()> {
+    let deny = tools::DENY.program()?;
+    run(program(deny)
+        .args(["--workspace", "--locked", "check", "bans", "licenses", "sources"])
+        .current_dir(root()))
+}
+
+/// Installs the programs the tests talk to, then runs the documentation's examples and every test.
+pub(crate) fn test() -> Result<()> {
+    let peers = peers::install()?;
+    let nextest = tools::NEXTEST.program()?;
+    // Some tests start the binaries of other crates.
+    run(cargo().args(["build", "--workspace", "--bins", "--locked"]).current_dir(root()))?;
+    run(cargo()
+        .args(["test", "--workspace", "--doc", "--locked", "--quiet"])
+        .env("DISPATCH_PEERS", &peers)
+        .current_dir(root()))?;
+    // Last, so that its summary is the last thing printed.
+    let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
+    let profile = if in_ci { "ci" } else { "default" };
+    run(program(nextest)
+        .args(["nextest", "run", "--workspace", "--locked", "--profile", profile])
+        .env("DISPATCH_PEERS", &peers)
         .current_dir(root()))
 }

@@ -6,6 +6,9 @@
 mod gates;
 mod peers;
 mod shell;
+mod tools;
+
+use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
@@ -24,11 +27,27 @@ enum Task {
     Peers,
     /// Check formatting and lints
     Lint,
+    /// Check licences, sources, and who depends on whom
+    Deny,
+    /// Run every test, the programs they talk to installed first
+    Test,
 }
 
-fn main() -> Result<()> {
-    match Args::parse().task {
-        Task::Peers => peers::install().map(|_| ()),
+fn main() -> ExitCode {
+    match run(&Args::parse().task) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            shell::say(&format!("error: {error:#}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(task: &Task) -> Result<()> {
+    match task {
+        Task::Peers => peers::install().map(drop),
         Task::Lint => gates::lint(),
+        Task::Deny => gates::deny(),
+        Task::Test => gates::test(),
     }
 }

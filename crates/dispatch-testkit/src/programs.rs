@@ -176,8 +176,13 @@ fn current_exe() -> Utf8PathBuf {
     Utf8PathBuf::from_path_buf(env::current_exe().unwrap()).unwrap()
 }
 
+/// Says that a test cannot run, because `what` is missing.
+///
+/// # Panics
+///
+/// When `CI` is set: there nothing may be missing.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn missing(what: &str) {
+pub fn missing(what: &str) {
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
     assert!(!in_ci, "missing {what}");
     eprintln!("skipped: missing {what}");

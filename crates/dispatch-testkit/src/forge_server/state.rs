@@ -39,6 +39,8 @@ pub enum Merge {
     Squash,
     /// A merge commit.
     Commit,
+    /// The commits again, on top of the base.
+    Rebase,
 }
 
 /// What a review says.
@@ -318,7 +320,7 @@ impl State {
         }
         let message = match how {
             Merge::Squash => format!("{} (#{number})", pull.title),
-            Merge::Commit => {
+            Merge::Commit | Merge::Rebase => {
                 format!("Merge pull request #{number} from {}/{}", pull.head_owner, pull.head)
             }
         };
@@ -416,17 +418,35 @@ impl Store {
     fn merge(&self, base: &str, head: &str, how: Merge, message: &str) -> Result<String, String> {
         let name = format!("refs/heads/{base}");
         let base = self.branch(base).ok_or("Base ref must be a branch")?;
+        if how == Merge::Rebase {
+            return self.rebase(&name, &base, head);
+        }
         let tree = self.git(&["merge-tree", "--write-tree", &base, head]);
         let tree = tree.ok_or("the merge commit cannot be cleanly created")?;
         let mut args = vec!["commit-tree", &tree, "-p", &base];
         match how {
-            Merge::Squash => {}
+            Merge::Squash | Merge::Rebase => {}
             Merge::Commit => args.extend(["-p", head]),
         }
         args.extend(["-m", message]);
         let commit = self.git(&args).ok_or("the merge commit could not be made")?;
         self.git(&["update-ref", &name, &commit, &base])
             .ok_or("the base branch moved meanwhile")?;
+        Ok(commit)
+    }
+
+    /// Rebases in a worktree that is there for the purpose.
+    fn rebase(&self, name: &str, base: &str, head: &str) -> Result<String, String> {
+        let scratch = tempfile::tempdir().map_err(|error| error.to_string())?;
+        let dir =
+            Utf8Path::from_path(scratch.path()).ok_or("a temporary folder is UTF-8")?.join("tree");
+        self.git(&["worktree", "add", "--quiet", "--detach", dir.as_str(), head])
+            .ok_or("the head could not be checked out")?;
+        let rebased = self.git(&["-C", dir.as_str(), "rebase", "--quiet", "--no-ff", base]);
+        let commit = self.git(&["-C", dir.as_str(), "rev-parse", "HEAD"]);
+        self.git(&["worktree", "remove", "--force", dir.as_str()]);
+        let commit = rebased.and(commit).ok_or("the commits could not be rebased")?;
+        self.git(&["update-ref", name, &commit, base]).ok_or("the base branch moved meanwhile")?;
         Ok(commit)
     }
 }

@@ -298,6 +298,32 @@ fn merging_moves_the_base_branch_and_a_removed_branch_closes_its_pull_request() 
 }
 
 #[test]
+fn each_way_of_merging_brings_the_changes_and_leaves_its_own_history() {
+    for (how, parents, same_commit) in
+        [(Merge::Squash, 1, false), (Merge::Commit, 2, true), (Merge::Rebase, 1, false)]
+    {
+        for git in programs::gits() {
+            let repo = Repo::new(&git);
+            repo.someone_pushes("topic", "src/topic.rs", "//! Topic.\n");
+            repo.someone_pushes("main", "src/main.rs", "//! Main.\n");
+            let forge = ForgeServer::start(&repo, "acme/widgets");
+            let number = forge.open("topic", "main", "One", "");
+
+            forge.merge(number, how);
+
+            let remote = repo.remote();
+            let listed = repo.git_in(&remote, &["rev-list", "--parents", "-1", "main"]);
+            assert_eq!(listed.split(' ').count() - 1, parents, "{how:?}");
+            assert_eq!(repo.remote_file("main", "src/topic.rs").as_deref(), Some("//! Topic.\n"));
+            assert_eq!(repo.remote_file("main", "src/main.rs").as_deref(), Some("//! Main.\n"));
+            let mut ancestor =
+                repo.git_command(&remote, &["merge-base", "--is-ancestor", "topic", "main"]);
+            assert_eq!(programs::output(&mut ancestor).status.success(), same_commit, "{how:?}");
+        }
+    }
+}
+
+#[test]
 fn a_wrong_token_is_refused_and_a_list_comes_in_pages() {
     for gh in ghs() {
         let (_repo, forge) = forge();
