@@ -161,7 +161,7 @@ fn cargo_deny() -> Option<Utf8PathBuf> {
 fn the_door_keeper_refuses_a_dependency_of_the_wrong_crate() {
     let Some(deny) = cargo_deny() else { return };
     let cases = [
-        ("dispatch-store", "duct = \"1\"", "duct"),
+        ("dispatch-store", "which = \"8\"", "which"),
         ("dispatch-engine", "ureq = { version = \"3\", default-features = false }", "ureq"),
         ("dispatch-cli", "serde-saphyr = \"*\"", "serde-saphyr"),
         ("dispatch-guards", "clap = \"4\"", "clap"),
@@ -186,7 +186,7 @@ fn the_door_keeper_refuses_a_dependency_of_the_wrong_crate() {
 #[test]
 fn the_door_keeper_accepts_the_right_crate() {
     let Some(deny) = cargo_deny() else { return };
-    let planted = Planted::new("dispatch-proc", "duct = \"1\"", "");
+    let planted = Planted::new("dispatch-proc", "which = \"8\"", "");
 
     let mut command = tool(deny.as_str());
     command
