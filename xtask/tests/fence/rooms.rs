@@ -1,5 +1,8 @@
 //! What holds of the crates as they are.
 
+use dispatch_testkit::programs;
+use serde_json::Value;
+
 use crate::{PURE, read, root, tool};
 
 #[test]
@@ -19,23 +22,69 @@ fn the_pure_crates_forbid_and_do_not_merely_deny() {
     }
 }
 
-#[test]
-fn the_testkit_is_nobodys_normal_dependency() {
+/// The packages of the workspace, as cargo reads their manifests.
+fn packages() -> Vec<Value> {
     let mut command = tool(env!("CARGO"));
     command
         .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
         .current_dir(root());
-    let output = dispatch_testkit::programs::read(&mut command);
-    let metadata: serde_json::Value = serde_json::from_str(&output).unwrap();
+    let metadata: Value = serde_json::from_str(&programs::read(&mut command)).unwrap();
+    metadata["packages"].as_array().unwrap().clone()
+}
 
-    let mut users = 0;
-    for package in metadata["packages"].as_array().unwrap() {
-        for dependency in package["dependencies"].as_array().unwrap() {
-            if dependency["name"] == "dispatch-testkit" {
-                users += 1;
-                assert_eq!(dependency["kind"], "dev", "{}", package["name"]);
+/// The name and the kind of each dependency: `null` for a normal one.
+fn dependencies(package: &Value) -> Vec<(String, Value)> {
+    let listed = package["dependencies"].as_array().unwrap();
+    listed
+        .iter()
+        .map(|found| (found["name"].as_str().unwrap().to_owned(), found["kind"].clone()))
+        .collect()
+}
+
+/// Whatever a pure crate builds on is text, values and algorithms; of what also reaches the world (`camino`, `time`) the
+/// lints close that part.
+#[test]
+fn the_pure_crates_build_on_nothing_that_reaches_the_world() {
+    let known = [
+        "camino",
+        "dispatch-close",
+        "dispatch-core",
+        "dispatch-guards",
+        "globset",
+        "serde",
+        "serde-saphyr",
+        "serde_json",
+        "serde_path_to_error",
+        "sha2",
+        "shlex",
+        "thiserror",
+        "time",
+    ];
+    let mut seen = 0;
+    for package in packages() {
+        let name = package["name"].as_str().unwrap();
+        if PURE.contains(&name) {
+            seen += 1;
+            for (dependency, kind) in dependencies(&package) {
+                assert!(
+                    kind == "dev" || known.contains(&dependency.as_str()),
+                    "{name} may not depend on {dependency}: argue it here first"
+                );
             }
         }
     }
-    assert!(users > 0);
+    assert_eq!(seen, PURE.len());
+}
+
+#[test]
+fn the_testkit_is_nobodys_normal_dependency() {
+    let users: Vec<Value> = packages()
+        .iter()
+        .flat_map(dependencies)
+        .filter(|(name, _)| name == "dispatch-testkit")
+        .map(|(_, kind)| kind)
+        .collect();
+
+    assert!(!users.is_empty());
+    assert!(users.iter().all(|kind| kind == "dev"), "{users:?}");
 }
