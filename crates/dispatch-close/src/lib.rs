@@ -1,2 +1,18 @@
 #![forbid(clippy::disallowed_macros, clippy::disallowed_methods, clippy::disallowed_types)]
-//! Placeholder.
+//! What happens when a worker ends, as values: the plan and its executor, the gates, the texts.
+//!
+//! Nothing here opens a file, starts a program or reads a clock. The executor in [`execute`] knows the world
+//! only as a [`execute::CloseSteps`]; everything else is a function from values to values.
+
+pub mod acceptance;
+pub mod checks;
+pub mod comment;
+pub mod commit;
+pub mod execute;
+pub mod integrity;
+pub mod plan;
+pub mod pull_request;
+pub mod review;
+#[cfg(test)]
+mod testing;
+pub mod text;

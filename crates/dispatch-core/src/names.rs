@@ -131,7 +131,10 @@ closed_set! {
 }
 
 /// Why a task goes back to `Queued` without using up an attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
 pub enum RequeueReason {
     /// A person edited the protected part of the task while it was worked on.
     TaskEdited,

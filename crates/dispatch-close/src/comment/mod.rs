@@ -1,0 +1,186 @@
+//! The comments that a person reads when an attempt ended (C10.2, C3.5).
+
+mod words;
+
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::config::Language;
+use dispatch_core::names::{BlockReason, RequeueReason};
+use dispatch_core::object::CommitId;
+
+use self::words::Words;
+use crate::plan::{Detail, Disposition};
+use crate::text::{code, fenced, for_comment, plain};
+
+/// Most files that a comment lists before it counts the rest.
+const MAX_LISTED: usize = 50;
+
+/// Where the work of an attempt is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Saved<'a> {
+    /// There was nothing to save.
+    Nothing,
+    /// Under a ref of the local repository.
+    Kept {
+        /// The ref.
+        name: &'a str,
+        /// The commit.
+        commit: &'a CommitId,
+        /// The commit it is compared with.
+        base: &'a CommitId,
+    },
+    /// Only in the slot.
+    Held {
+        /// The slot's worktree.
+        path: &'a str,
+    },
+}
+
+/// What a comment about an ended attempt is made of.
+#[derive(Debug, Clone, Copy)]
+pub struct EndComment<'a> {
+    /// What happens to the task.
+    pub disposition: &'a Disposition,
+    /// What there is to say about it.
+    pub detail: &'a Detail,
+    /// The attempt.
+    pub attempt: AttemptNumber,
+    /// How many attempts the task has.
+    pub of: u32,
+    /// Where the work is.
+    pub saved: Saved<'a>,
+    /// Files of the attempt that a person should look at, each with its class (C3.5).
+    pub files: &'a [String],
+    /// Tool calls the worker was denied (D10).
+    pub denials: &'a [String],
+    /// The attempt's directory, relative to the board root.
+    pub log: &'a str,
+}
+
+/// The comment of a task that is blocked, put back, or taken away.
+pub fn end_comment(language: Language, comment: &EndComment<'_>) -> String {
+    let words = Words::of(language);
+    let mut parts = vec![heading(&words, comment)];
+    parts.extend(explanation(language, comment.disposition).map(str::to_owned));
+    parts.extend(detail(&words, comment.detail));
+    parts.push(whereabouts(&words, comment.saved));
+    parts.extend(list(words.files, comment.files));
+    parts.extend(list(words.denials, comment.denials));
+    parts.push(format!("{}: {}", words.log, code(comment.log)));
+    parts.push(next_step(&words, comment.disposition).to_owned());
+    for_comment(&parts.join("\n\n"))
+}
+
+/// The comment of a task whose work is proposed (C9.6): the address of the pull request, or the branch.
+pub fn proposed_comment(
+    language: Language,
+    attempt: AttemptNumber,
+    of: u32,
+    place: &str,
+    log: &str,
+) -> String {
+    let words = Words::of(language);
+    for_comment(&format!(
+        "**{}**: {place}\n\n{} {attempt} {} {of}. {}: {}",
+        words.proposed,
+        words.attempt,
+        words.of,
+        words.log,
+        code(log)
+    ))
+}
+
+fn heading(words: &Words, comment: &EndComment<'_>) -> String {
+    let verb = match comment.disposition {
+        Disposition::Block(_) => words.blocked,
+        Disposition::Requeue(_) => words.requeued,
+        Disposition::Leave { .. } => words.cancelled,
+    };
+    format!(
+        "**{verb}: {}** ({} {} {} {})",
+        code(comment.disposition.reason()),
+        words.attempt,
+        comment.attempt,
+        words.of,
+        comment.of
+    )
+}
+
+fn explanation(language: Language, disposition: &Disposition) -> Option<&'static str> {
+    match disposition {
+        Disposition::Block(reason) => Some(words::block_sentence(language, *reason)),
+        Disposition::Requeue(reason) => Some(words::requeue_sentence(language, *reason)),
+        Disposition::Leave { .. } => None,
+    }
+}
+
+fn detail(words: &Words, detail: &Detail) -> Vec<String> {
+    match detail {
+        Detail::Nothing => Vec::new(),
+        Detail::Words(text) => vec![plain(text)],
+        Detail::Question(text) => vec![format!("{}:", words.question), fenced(text)],
+        Detail::Output { about, tail } if tail.trim().is_empty() => vec![plain(about)],
+        Detail::Output { about, tail } => {
+            vec![plain(about), format!("{}:", words.output), fenced(tail)]
+        }
+        Detail::List { about, items } => {
+            let mut parts = vec![plain(about)];
+            parts.extend(lines(items));
+            parts
+        }
+    }
+}
+
+fn whereabouts(words: &Words, saved: Saved<'_>) -> String {
+    match saved {
+        Saved::Nothing => words.nothing_to_save.to_owned(),
+        Saved::Kept { name, commit, base } => format!(
+            "{}: {} ({}). {}: {}",
+            words.saved,
+            code(name),
+            commit.short(),
+            words.look,
+            code(&format!("git diff {} {}", base.short(), commit.short()))
+        ),
+        Saved::Held { path } => format!("{}: {}", words.held, code(path)),
+    }
+}
+
+fn list(title: &str, items: &[String]) -> Vec<String> {
+    if items.is_empty() {
+        return Vec::new();
+    }
+    let mut parts = vec![format!("{title}:")];
+    parts.extend(lines(items));
+    parts
+}
+
+/// The entries in a fence: file names are a worker's text.
+fn lines(items: &[String]) -> Option<String> {
+    if items.is_empty() {
+        return None;
+    }
+    let mut shown: Vec<String> = items.iter().take(MAX_LISTED).cloned().collect();
+    if items.len() > MAX_LISTED {
+        shown.push(format!("… +{}", items.len() - MAX_LISTED));
+    }
+    Some(fenced(&shown.join("\n")))
+}
+
+fn next_step<'a>(words: &Words, disposition: &Disposition) -> &'a str {
+    match disposition {
+        Disposition::Block(BlockReason::WorkHeld) => words.next_held,
+        Disposition::Block(
+            BlockReason::BoardTampered
+            | BlockReason::ScopeCheckFailed
+            | BlockReason::AcceptanceUnmet
+            | BlockReason::ReviewChangesRequested,
+        ) => words.next_read,
+        Disposition::Block(_) => words.next_answer,
+        Disposition::Requeue(RequeueReason::TaskEdited) => words.next_edited,
+        Disposition::Requeue(_) => words.next_nothing,
+        Disposition::Leave { .. } => words.next_cancelled,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,130 @@
+use dispatch_core::task::Task;
+use proptest::prelude::*;
+
+use super::*;
+use crate::testing::task;
+
+fn facts<'a>(task: &'a Task, human_review: &'a [String], files: &'a [String]) -> BodyFacts<'a> {
+    BodyFacts {
+        task,
+        attempt: AttemptNumber::FIRST,
+        of: 3,
+        files,
+        test: Some(("cargo test -p slug", "passed")),
+        review: None,
+        conflicts: &[],
+        remarks: &[],
+        human_review,
+        log: ".dispatch/T-5/attempt-1",
+    }
+}
+
+fn finished(summary: &str) -> Task {
+    let mut task = task();
+    task.final_summary = summary.to_owned();
+    task
+}
+
+#[test]
+fn c9_2_a_body_says_what_was_asked_what_changed_and_how_it_was_proved() {
+    let task = finished("Adds `slug()`.\nFixes #7, see @octocat");
+    let files = ["src/slug.rs".to_owned(), "Cargo.lock".to_owned()];
+    let review = ["human-review: Cargo.lock (`Cargo.lock`)".to_owned()];
+    let body = Body::new(&facts(&task, &review, &files)).render();
+    insta::assert_snapshot!(body.replace('\u{2060}', "·"), @r"
+    <!-- dispatch:begin -->
+    ## Summary
+
+    ```text
+    Adds `slug()`.
+    Fixes #·7, see @·octocat
+    ```
+
+    ## Acceptance criteria
+
+    - [x] slugs are lower-case
+    - [x] blanks become hyphens
+
+    ## Files changed (2)
+
+    ```text
+    src/slug.rs
+    Cargo.lock
+    ```
+
+    ## Checks
+
+    `cargo test -p slug` — passed
+
+    Task T-5, attempt 1 of 3, made by dispatch. Logs: `.dispatch/T-5/attempt-1`
+    <!-- dispatch:end -->
+
+    <!-- dispatch:human-review:begin -->
+    ### For a person to look at
+
+    These files are allowed, but a person should look at them:
+
+    ```text
+    human-review: Cargo.lock (`Cargo.lock`)
+    ```
+    <!-- dispatch:human-review:end -->
+    ");
+}
+
+#[test]
+fn n32_n63_c9_3_on_reuse_a_persons_text_stays_and_only_our_sections_change() {
+    let task = finished("First.");
+    let old = Body::new(&facts(&task, &[], &[])).render();
+    let edited = format!("A person's words above.\r\n\r\n{old}\n\nAnd below.");
+    let task = finished("Second.");
+    let review = ["human-review: Cargo.lock".to_owned()];
+    let merged = merge_body(&edited, &Body::new(&facts(&task, &review, &[])));
+    assert!(merged.starts_with("A person's words above.\n\n<!-- dispatch:begin -->"));
+    assert!(merged.contains("-->\n\nAnd below."));
+    assert!(merged.contains("Second.") && !merged.contains("First."));
+    assert!(merged.ends_with("<!-- dispatch:human-review:end -->"));
+
+    let gone = merge_body(&merged, &Body::new(&facts(&task, &[], &[])));
+    assert!(!gone.contains("human-review:begin") && gone.contains("And below."));
+}
+
+#[test]
+fn c9_2_title_is_one_line_of_at_most_200_characters() {
+    let id = TaskId::parse("T-5").unwrap();
+    assert_eq!(title(&id, "Add\na slug"), "[T-5] Add a slug");
+    assert_eq!(title(&id, &"é".repeat(300)).chars().count(), TITLE_LIMIT);
+}
+
+#[test]
+fn c9_2_a_body_is_cut_below_the_forges_limit_with_the_cut_marked() {
+    let task = finished(&"long line of words\n".repeat(8000));
+    let review: Vec<String> = (0..9000).map(|n| format!("human-review: f{n}")).collect();
+    let body =
+        merge_body(&"a person's essay\n".repeat(1000), &Body::new(&facts(&task, &review, &review)));
+    assert!(chars(&body) <= BODY_LIMIT, "{}", chars(&body));
+    assert!(body.contains("[cut: ") && body.contains("<!-- dispatch:end -->"));
+    assert_eq!(body.matches("a person's essay").count(), 1000);
+}
+
+proptest! {
+    /// C9.3: whatever a person wrote around our sections and whatever a worker wrote inside them, replacing them
+    /// again changes nothing else, and doing it twice is doing it once.
+    #[test]
+    fn merging_is_idempotent_and_keeps_every_other_line(
+        above in "[a-z #<>!`\\-\\n]{0,80}",
+        below in "[a-z #<>!`\\-\\n]{0,80}",
+        summary in "([a-z@#/`<>! \\n]|<!-- dispatch:(human-review:)?(begin|end) -->){0,40}",
+        again in "[a-z\\n`]{0,40}",
+    ) {
+        let first = Body::new(&facts(&finished(&summary), &[], &[])).render();
+        let current = format!("{above}\n{first}\n{below}");
+        let task = finished(&again);
+        let next = Body::new(&facts(&task, &[], &[]));
+        let merged = merge_body(&current, &next);
+        let before = format!("{above}\n<!-- dispatch:begin -->");
+        prop_assert!(merged.starts_with(&before), "{:?}", merged);
+        let after = format!("<!-- dispatch:end -->\n{below}");
+        prop_assert!(merged.ends_with(&after), "{:?}", merged);
+        prop_assert_eq!(merge_body(&merged, &next), merged);
+    }
+}
