@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::error::{ConfigError, Fault};
@@ -12,7 +13,7 @@ use super::shape::show;
 use crate::triage::Lane;
 
 /// What the dispatcher uses of a lane's settings file; other keys are ignored.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LaneSettings {
     /// The model; given on the local lane, ignored on the frontier lane.
     pub model: Option<String>,

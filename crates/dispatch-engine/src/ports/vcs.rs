@@ -8,6 +8,7 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_core::slot::SlotName;
+use serde::{Deserialize, Serialize};
 
 use super::PortError;
 
@@ -169,7 +170,8 @@ pub enum BoardCommit {
 }
 
 /// A branch in the remote view.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", tag = "kind", content = "commit")]
 pub enum RemoteBranch {
     /// It stands at this commit.
     At(CommitId),
