@@ -20,6 +20,7 @@ pub mod path;
 pub mod record;
 pub mod slot;
 pub mod status;
+pub mod stream;
 pub mod task;
 pub mod task_file;
 pub mod task_text;
