@@ -21,7 +21,7 @@ pub use call::{Call, Sink, Stdin, find_program};
 pub use error::ProcError;
 pub use finished::{Ended, Finished, brief, failure_text};
 pub use identity::{ProcessIdentity, boot_id};
-pub use run::{Running, run, start};
+pub use run::{Running, run, run_watched, start};
 pub use rustix::process::Signal;
 pub use session::{
     Detached, exec_in_own_session, exec_in_place, set_child_subreaper, spawn_detached,

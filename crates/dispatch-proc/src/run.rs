@@ -20,11 +20,31 @@ const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long killed strays may take to go.
 const STRAY_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How often whoever waits for a program is given the word.
+const WATCH_EVERY: Duration = Duration::from_secs(2);
+
 /// Runs `call` to its end or its limit.
-#[tracing::instrument(level = "debug", skip_all, fields(program = %call.program, limit_s = call.limit.as_secs()))]
 pub fn run(call: &Call) -> Result<Finished, ProcError> {
+    run_watched(call, &mut || {})
+}
+
+/// Runs `call` to its end or its limit, and calls `alive` every few seconds meanwhile: a process that waits for
+/// another one may have to show that it lives.
+#[tracing::instrument(level = "debug", skip_all, fields(program = %call.program, limit_s = call.limit.as_secs()))]
+pub fn run_watched(call: &Call, alive: &mut dyn FnMut()) -> Result<Finished, ProcError> {
     let mut running = start(call)?;
-    let timed_out = running.wait_timeout(call.limit)?.is_none();
+    let mut left = call.limit;
+    let timed_out = loop {
+        let slice = left.min(WATCH_EVERY);
+        if running.wait_timeout(slice)?.is_some() {
+            break false;
+        }
+        left = left.saturating_sub(slice);
+        if left.is_zero() {
+            break true;
+        }
+        alive();
+    };
     if timed_out {
         running.kill_tree();
     }

@@ -40,8 +40,8 @@ pub trait Agent {
     /// Whether the local model is loaded (D4.2); what is wrong otherwise.
     fn readiness(&self, health_check_url: &str, model: &str) -> Result<(), String>;
 
-    /// Has a diff reviewed by an agent of its own (C7).
-    fn review(&self, request: &ReviewRequest) -> Review;
+    /// Has a diff reviewed by an agent of its own (C7). `alive` is called at least every 5 s meanwhile.
+    fn review(&self, request: &ReviewRequest, alive: &mut dyn FnMut()) -> Review;
 }
 
 /// A worker that was started.

@@ -12,7 +12,9 @@ use super::{ExitMark, PortError};
 /// Runs programs for the engine.
 pub trait Commands {
     /// Runs a program to its end or its limit, then ends what it left behind (C5.3).
-    fn run(&self, spec: &CommandSpec) -> Result<CommandEnd, PortError>;
+    ///
+    /// `alive` is called at least every 5 s meanwhile, so that a supervisor's beat goes on (D9.4).
+    fn run(&self, spec: &CommandSpec, alive: &mut dyn FnMut()) -> Result<CommandEnd, PortError>;
 
     /// Starts the supervisor of a task, detached, and hands it the task's lock (D6.4, D9.1).
     fn start_supervisor(

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dispatch_proc::{Call, Ended, ProcError, Sink, Stdin, run};
+use dispatch_proc::{Call, Ended, ProcError, Sink, Stdin, run, run_watched};
 
 use crate::{LONG, scratch, shell};
 
@@ -99,4 +99,17 @@ fn a_pipe_kept_open_by_somebody_who_left_does_not_hold_the_answer_back() {
 fn command_line(pid: i32) -> String {
     let bytes = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
+}
+
+/// D9.4: whoever waits for a long program is given the word meanwhile.
+#[test]
+fn a_watcher_is_called_while_a_program_runs_and_not_for_a_short_one() {
+    let (_keep, dir) = scratch();
+    let mut words = 0;
+    let long = run_watched(&shell(&dir, "sleep 2.5"), &mut || words += 1).unwrap();
+    assert!(long.is_success());
+    assert!(words >= 1);
+    let mut words = 0;
+    run_watched(&shell(&dir, "true"), &mut || words += 1).unwrap();
+    assert_eq!(words, 0);
 }
