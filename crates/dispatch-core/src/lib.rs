@@ -14,6 +14,7 @@ pub mod config;
 pub mod dependencies;
 pub mod id;
 mod js_text;
+pub mod message;
 pub mod names;
 pub mod object;
 pub mod outcome;
