@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::{ProcError, StrayMark};
+use crate::{OutputLog, ProcError, StrayMark};
 
 /// What a program finds on its standard input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -25,6 +25,13 @@ pub enum Stdin {
 pub enum Sink {
     /// Into memory, no more than this many bytes; the rest is read, counted and dropped.
     Memory {
+        /// The most bytes kept.
+        max_bytes: usize,
+    },
+    /// Into memory as above, and all of it into a log that both streams can share.
+    Log {
+        /// The log.
+        log: OutputLog,
         /// The most bytes kept.
         max_bytes: usize,
     },

@@ -6,6 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::{OutputLog, Sink};
+
 /// Which part of too long an output is kept.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Keep {
@@ -30,8 +32,13 @@ pub(crate) struct Drain {
 }
 
 impl Drain {
-    /// Starts reading `pipe` to its end, keeping at most `max_bytes`.
-    pub(crate) fn start(pipe: impl Read + Send + 'static, max_bytes: usize, keep: Keep) -> Self {
+    /// Starts reading `pipe` to its end, keeping of it what `sink` says.
+    pub(crate) fn start(pipe: impl Read + Send + 'static, sink: &Sink, keep: Keep) -> Self {
+        let (max_bytes, log) = match sink {
+            Sink::Memory { max_bytes } => (*max_bytes, None),
+            Sink::Log { log, max_bytes } => (*max_bytes, Some(log.clone())),
+            Sink::File(_) | Sink::Null => (0, None),
+        };
         let kept = Arc::new(Mutex::new(Kept::default()));
         let (told, done) = channel();
         let shared = Arc::clone(&kept);
@@ -39,7 +46,7 @@ impl Drain {
             Keep::Beginning => (max_bytes, 0),
             Keep::BothEnds => (max_bytes / 2, max_bytes - max_bytes / 2),
         };
-        std::thread::spawn(move || drain(pipe, &shared, head_max, tail_max, &told));
+        std::thread::spawn(move || drain(pipe, &shared, (head_max, tail_max), log.as_ref(), &told));
         Self { kept, done }
     }
 
@@ -63,8 +70,8 @@ impl Drain {
 fn drain(
     mut pipe: impl Read,
     kept: &Mutex<Kept>,
-    head_max: usize,
-    tail_max: usize,
+    (head_max, tail_max): (usize, usize),
+    log: Option<&OutputLog>,
     told: &Sender<()>,
 ) {
     let mut buffer = vec![0; 64 << 10];
@@ -75,6 +82,9 @@ fn drain(
             Err(error) if error.kind() == std::io::ErrorKind::Interrupted => continue,
             Err(_) => break,
         };
+        if let Some(log) = log {
+            log.write(&buffer[..count]);
+        }
         let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
         let (first, rest) = buffer[..count].split_at(count.min(head_max - kept.head.len()));
         kept.head.extend_from_slice(first);

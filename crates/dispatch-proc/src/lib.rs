@@ -11,6 +11,7 @@ mod capture;
 mod error;
 mod finished;
 mod identity;
+mod output_log;
 mod run;
 mod session;
 mod stop;
@@ -21,6 +22,7 @@ pub use call::{Call, Sink, Stdin, find_program};
 pub use error::ProcError;
 pub use finished::{Ended, Finished, brief, failure_text};
 pub use identity::{ProcessIdentity, boot_id};
+pub use output_log::OutputLog;
 pub use run::{Running, run, run_watched, start};
 pub use rustix::process::Signal;
 pub use session::{

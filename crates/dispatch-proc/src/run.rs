@@ -85,10 +85,8 @@ pub fn start(call: &Call) -> Result<Running, ProcError> {
         // A program that reads only part of its input closes the pipe; that is its right.
         std::thread::spawn(move || pipe.write_all(&bytes));
     }
-    let stdout =
-        child.stdout.take().map(|pipe| Drain::start(pipe, bound(&call.stdout), Keep::Beginning));
-    let stderr =
-        child.stderr.take().map(|pipe| Drain::start(pipe, bound(&call.stderr), Keep::BothEnds));
+    let stdout = child.stdout.take().map(|pipe| Drain::start(pipe, &call.stdout, Keep::Beginning));
+    let stderr = child.stderr.take().map(|pipe| Drain::start(pipe, &call.stderr, Keep::BothEnds));
     let identity = ProcessIdentity::of(pid);
     Ok(Running {
         program: call.program.clone(),
@@ -141,16 +139,9 @@ pub(crate) fn spawn(call: &Call, command: &mut Command) -> Result<Child, ProcErr
     }
 }
 
-fn bound(sink: &Sink) -> usize {
-    match sink {
-        Sink::Memory { max_bytes } => *max_bytes,
-        Sink::File(_) | Sink::Null => 0,
-    }
-}
-
 fn stdio(call: &Call, sink: &Sink) -> Result<Stdio, ProcError> {
     Ok(match sink {
-        Sink::Memory { .. } => Stdio::piped(),
+        Sink::Memory { .. } | Sink::Log { .. } => Stdio::piped(),
         Sink::Null => Stdio::null(),
         Sink::File(path) => {
             Stdio::from(opened(call, path, File::options().append(true).create(true))?)

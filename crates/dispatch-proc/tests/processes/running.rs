@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use dispatch_proc::{Call, Ended, ProcError, Sink, Stdin, run, run_watched};
+use dispatch_proc::{Call, Ended, OutputLog, ProcError, Sink, Stdin, run, run_watched};
 
 use crate::{LONG, scratch, shell};
 
@@ -112,4 +112,18 @@ fn a_watcher_is_called_while_a_program_runs_and_not_for_a_short_one() {
     let mut words = 0;
     run_watched(&shell(&dir, "true"), &mut || words += 1).unwrap();
     assert_eq!(words, 0);
+}
+
+/// C5.3: both streams in one log, standard output alone beside it.
+#[test]
+fn both_streams_go_into_one_log_and_standard_output_is_kept_alone_too() {
+    let (_keep, dir) = scratch();
+    let log = OutputLog::new(None, 0, 1 << 10);
+    let mut call = shell(&dir, "echo out; echo err >&2; head -c 300000 /dev/zero; echo end >&2");
+    call.stdout = Sink::Log { log: log.clone(), max_bytes: 4 };
+    call.stderr = Sink::Log { log: log.clone(), max_bytes: 100 };
+    let finished = run(&call).unwrap();
+    assert_eq!((&*finished.stdout, &*finished.stderr), (&b"out\n"[..], &b"err\nend\n"[..]));
+    assert_eq!(finished.stdout_dropped_bytes, 300_000);
+    assert_eq!(log.finish().len(), 1 << 10);
 }
