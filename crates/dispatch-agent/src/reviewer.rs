@@ -1,0 +1,73 @@
+//! Having a diff reviewed by an agent of its own (C7).
+
+use std::fs;
+
+use camino::Utf8Path;
+use dispatch_engine::ports::{PrivatePlace, Review, ReviewRequest};
+use dispatch_proc::{Call, Ended, Sink, Stdin, run_watched};
+
+use crate::process::{MARKER, marked_or_below};
+use crate::verdict::judge_answer;
+
+/// Runs the reviewer in `place`, which is fresh and its own, and judges its answer.
+pub(crate) fn review(
+    program: &str,
+    request: &ReviewRequest,
+    place: &PrivatePlace,
+    alive: &mut dyn FnMut(),
+) -> Result<Review, std::io::Error> {
+    let prompt = place.root.join("prompt.md");
+    let answer = place.root.join("answer.json");
+    fs::write(&prompt, &request.prompt)?;
+    let call = call(program, request, place, &prompt, &answer);
+    let finished = match run_watched(&call, alive) {
+        Ok(finished) => finished,
+        Err(error) => return Ok(Review::Error(chain(&error))),
+    };
+    Ok(match finished.ended {
+        Ended::TimedOut => Review::TimedOut,
+        Ended::Exit(_) | Ended::Signal(_) => judge_answer(
+            &fs::read(&answer)?,
+            &finished.stderr_text(),
+            &finished.ended.to_string(),
+            finished.is_success(),
+            &request.token,
+        ),
+    })
+}
+
+fn call(
+    program: &str,
+    request: &ReviewRequest,
+    place: &PrivatePlace,
+    prompt: &Utf8Path,
+    answer: &Utf8Path,
+) -> Call {
+    let folders = [
+        ("HOME", &place.home),
+        ("TMPDIR", &place.temporary),
+        ("CLAUDE_CODE_TMPDIR", &place.temporary),
+        ("CLAUDE_CONFIG_DIR", &place.configuration),
+    ];
+    let mut call = Call::new(program, &request.dir, request.limit)
+        .args(&request.argv)
+        .envs(request.env.iter().map(|(name, value)| (name, value)))
+        .envs(folders)
+        .env(MARKER, &request.marker)
+        .stdin(Stdin::File(prompt.to_owned()));
+    // On a pipe the agent loses what its reader has not taken when it ends.
+    call.stdout = Sink::File(answer.to_owned());
+    call.strays = Some(marked_or_below(&request.marker));
+    call
+}
+
+/// An error with its causes in one line.
+pub(crate) fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = error.source();
+    while let Some(cause) = next {
+        text = format!("{text}: {cause}");
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,68 @@
+//! Following the worker's output (D9.3).
+
+use std::fs::File;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+
+use camino::Utf8Path;
+
+/// How much is read at a time.
+const CHUNK_BYTES: usize = 256 << 10;
+
+/// Hands over the bytes of a file from byte `from` on, piece by piece; gives the byte to go on from.
+///
+/// The pieces are cut anywhere: what is a line is known where they go. A file that is not there yet is empty, and
+/// one that became shorter has nothing new.
+pub(crate) fn follow(file: &Utf8Path, from: u64, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
+    let mut file = match File::open(file) {
+        Ok(file) => file,
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(from),
+        Err(error) => return Err(error),
+    };
+    file.seek(SeekFrom::Start(from))?;
+    let mut done = from;
+    let mut buffer = vec![0; CHUNK_BYTES];
+    loop {
+        match file.read(&mut buffer) {
+            Ok(0) => return Ok(done),
+            Ok(count) => {
+                take(&buffer[..count]);
+                done += count as u64;
+            }
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn taken(file: &Utf8Path, from: u64) -> (Vec<u8>, u64) {
+        let mut bytes = Vec::new();
+        let done = follow(file, from, |piece| {
+            assert!(piece.len() <= CHUNK_BYTES);
+            bytes.extend_from_slice(piece);
+        })
+        .unwrap();
+        (bytes, done)
+    }
+
+    #[test]
+    fn d9_3_every_byte_is_handed_over_once_whatever_it_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(dir.path()).unwrap().join("stream.jsonl");
+        assert_eq!(taken(&file, 0), (Vec::new(), 0), "it is not there yet");
+        let whole: Vec<u8> = (0..=255).cycle().take(3 * CHUNK_BYTES + 7).collect();
+        fs::write(&file, &whole[..100]).unwrap();
+        let (first, done) = taken(&file, 0);
+        fs::write(&file, &whole).unwrap();
+        let (second, done) = taken(&file, done);
+        assert_eq!([first, second].concat(), whole);
+        assert_eq!(taken(&file, done), (Vec::new(), whole.len() as u64));
+        fs::write(&file, "shorter").unwrap();
+        assert_eq!(taken(&file, done).0, b"");
+    }
+}
