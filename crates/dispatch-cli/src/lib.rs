@@ -6,6 +6,7 @@
 pub mod args;
 pub mod demo;
 pub mod exit;
+pub mod inspect;
 pub mod log;
 pub mod output;
 pub mod setup;

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use dispatch_engine::ports::PortError;
 
 /// Writes a line of result.
 pub fn line(text: &str) -> anyhow::Result<()> {
@@ -26,4 +27,14 @@ pub fn json(value: &impl serde::Serialize) -> anyhow::Result<()> {
 /// Writes a line for the person on standard error; when even that fails there is nobody to tell.
 pub fn note(text: &str) {
     drop(writeln!(io::stderr(), "{text}"));
+}
+
+/// Writes an error with its causes, and what would help on a line of its own.
+pub fn error(error: &anyhow::Error) {
+    note(&format!("error: {error:#}"));
+    if let Some(hint) =
+        error.chain().find_map(|cause| cause.downcast_ref::<PortError>()?.hint.as_deref())
+    {
+        note(&format!("hint: {hint}"));
+    }
 }

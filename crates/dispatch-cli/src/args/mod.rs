@@ -8,7 +8,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
 
-pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
+pub use self::inspect::{InspectArgs, InspectCommand};
 
 /// Unattended dispatcher for AI coding agents over Backlog.md boards.
 ///
@@ -207,10 +207,10 @@ pub enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         argv: Vec<String>,
     },
-    /// Run a pass in a session of its own.
-    #[command(hide = true)]
-    Detached {
-        /// The arguments of the pass.
+    /// Make a session of its own and put a program in its place.
+    #[command(hide = true, disable_help_flag = true)]
+    Session {
+        /// The program and its arguments.
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         argv: Vec<String>,
     },

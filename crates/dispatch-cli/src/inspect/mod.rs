@@ -1,5 +1,6 @@
 //! The pure decisions on input of a person's own (K6): one JSON object in, one out, no side effect.
 
+mod core;
 mod guards;
 
 use std::io::{BufRead, Read};
@@ -9,20 +10,36 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
+use crate::args::{GlobalArgs, InspectArgs, InspectCommand};
 use crate::exit::Exit;
 use crate::output;
 
-pub use self::guards::{claims, scope, test_command};
-
 /// A decision over one input. The error is a sentence that says what is unusable about the input.
-pub type Decision<'a> = &'a dyn Fn(Value) -> Result<Value, String>;
+type Decision<'a> = &'a dyn Fn(Value) -> Result<Value, String>;
+
+/// Prints the decision a person asked for.
+pub fn run(args: &InspectArgs, global: &GlobalArgs) -> anyhow::Result<Exit> {
+    let decide = |decision: Decision<'_>| answer(decision, args.batch);
+    match &args.command {
+        InspectCommand::Stream => decide(&core::stream),
+        InspectCommand::WorkerEdit => decide(&core::worker_edit),
+        InspectCommand::Scope => decide(&guards::scope),
+        InspectCommand::Claims => decide(&guards::claims),
+        InspectCommand::TestCommand => {
+            let config = global.config.as_ref().map(std::fs::read_to_string).transpose()?;
+            let shapes = guards::shapes(config.as_deref()).map_err(anyhow::Error::msg)?;
+            decide(&|input| guards::test_command(input, &shapes))
+        }
+    }
+}
 
 /// Answers the input on standard input: one document, or with `batch` a line for each line.
-pub fn answer(decision: Decision<'_>, batch: bool) -> anyhow::Result<Exit> {
+fn answer(decision: Decision<'_>, batch: bool) -> anyhow::Result<Exit> {
     if batch {
         for line in std::io::stdin().lock().lines() {
             let line = line.context("could not read standard input")?;
-            let answer = parse(&line).and_then(decision).unwrap_or_else(|error| json!({ "error": error }));
+            let answer =
+                parse(&line).and_then(decision).unwrap_or_else(|error| json!({ "error": error }));
             output::line(&answer.to_string())?;
         }
         return Ok(Exit::Done);

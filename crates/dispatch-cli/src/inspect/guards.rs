@@ -1,0 +1,184 @@
+//! Decisions of the guards crate.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use dispatch_core::config::{Found, Location, load};
+use dispatch_core::path::TreePath;
+use dispatch_core::triage::Lane;
+use dispatch_guards::claims::{Claim, Claims, TaskGraph, TestSiblings};
+use dispatch_guards::paths::{PathLists, PathPolicy, PolicyPlaces};
+use dispatch_guards::scope::{
+    Change, ChangeOrigin, ChangeStatus, Content, EmptyChange, ScopeRules, classify_scope,
+};
+use dispatch_guards::test_command::{TestShapes, resolve_test_command};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{fields, printed};
+
+/// `{text}` → `{argv}` or `{refused, word, nearest}`.
+pub(super) fn test_command(input: Value, shapes: &TestShapes) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Input {
+        text: String,
+    }
+    let input: Input = fields(input)?;
+    match resolve_test_command(&input.text, shapes) {
+        Ok(command) => printed(&command),
+        Err(refusal) => printed(&refusal),
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ScopeInput {
+    lane: Option<Lane>,
+    #[serde(default)]
+    claims: Vec<String>,
+    changes: Vec<ChangeInput>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct ChangeInput {
+    path: String,
+    status: String,
+    mode: Option<String>,
+    old_path: Option<String>,
+}
+
+/// `{lane, claims, changes}` → the class of each file, and the verdict.
+///
+/// Sizes, contents and link targets are not part of the input: a link is judged as one whose target is not known.
+pub(super) fn scope(input: Value) -> Result<Value, String> {
+    let input: ScopeInput = fields(input)?;
+    let claims =
+        Claims::new(input.claims.iter().map(|entry| Claim::parse(entry)), &TestSiblings::new([]));
+    let places = PolicyPlaces { board_dir: Some("backlog".to_owned()), files: Vec::new() };
+    let policy =
+        PathPolicy::new(&PathLists::default(), &places).map_err(|error| error.to_string())?;
+    let mut changes = Vec::new();
+    for change in input.changes {
+        changes.extend(change.changes()?);
+    }
+    let rules = ScopeRules {
+        lane: input.lane,
+        claims: &claims,
+        policy: &policy,
+        max_file_bytes: dispatch_guards::paths::DEFAULT_MAX_FILE_BYTES,
+        empty: EmptyChange::Fails,
+    };
+    let report = classify_scope(&changes, &rules);
+    let files: Vec<Value> = report
+        .files
+        .iter()
+        .map(|file| json!({ "path": file.path.to_string(), "class": file.class.name() }))
+        .collect();
+    Ok(json!({ "files": files, "verdict": report.verdict }))
+}
+
+impl ChangeInput {
+    /// A rename counts as both of its names (C3.2).
+    fn changes(self) -> Result<Vec<Change>, String> {
+        let path = TreePath::new(self.path);
+        let status = match self.status.to_ascii_lowercase().as_str() {
+            "a" | "added" | "r" | "renamed" | "c" | "copied" => ChangeStatus::Added,
+            "m" | "modified" => ChangeStatus::Modified,
+            "d" | "deleted" => ChangeStatus::Deleted,
+            "t" | "type-changed" => ChangeStatus::TypeChanged,
+            other => {
+                return Err(format!(
+                    "`changes.status`: `{other}` is none of added, modified, deleted, renamed, type-changed"
+                ));
+            }
+        };
+        let content = match (status, self.mode.as_deref()) {
+            (ChangeStatus::Deleted, _) => Content::Gone,
+            (_, Some("120000")) => Content::Link { target: None },
+            (_, Some("160000")) => Content::Submodule,
+            (_, Some("040000")) => Content::NestedRepository,
+            (ChangeStatus::Added | ChangeStatus::Modified | ChangeStatus::TypeChanged, _) => {
+                Content::File { bytes: 0, holds_credential: false }
+            }
+        };
+        let moved = matches!(self.status.to_ascii_lowercase().as_str(), "r" | "renamed");
+        let mut changes = vec![Change { path, status, content, origin: ChangeOrigin::Ours }];
+        if let Some(old) = self.old_path.filter(|_| moved) {
+            let (status, content) = (ChangeStatus::Deleted, Content::Gone);
+            changes.push(Change {
+                path: TreePath::new(old),
+                status,
+                content,
+                origin: ChangeOrigin::Ours,
+            });
+        }
+        Ok(changes)
+    }
+}
+
+/// `{a, b, edges}` → `{overlap, ordered}`: two tasks' claims, and the dependencies between tasks as `[from, to]` pairs in
+/// which the two are called `a` and `b`.
+pub(super) fn claims(input: Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Input {
+        a: Vec<String>,
+        b: Vec<String>,
+        #[serde(default)]
+        edges: Vec<(String, String)>,
+    }
+    let input: Input = fields(input)?;
+    let siblings = TestSiblings::new([]);
+    let of = |entries: &[String]| {
+        Claims::new(entries.iter().map(|entry| Claim::parse(entry)), &siblings)
+    };
+    let mut graph: TaskGraph<String> = TaskGraph::default();
+    let mut depends_on: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in input.edges {
+        depends_on.entry(from).or_default().insert(to);
+    }
+    graph.depends_on = depends_on;
+    Ok(json!({
+        "overlap": of(&input.a).overlap(&of(&input.b)),
+        "ordered": graph.ordered(&"a".to_owned(), &"b".to_owned()),
+    }))
+}
+
+/// The shapes of test commands of a configuration file's text, or the built-in ones.
+pub(super) fn shapes(config: Option<&str>) -> Result<TestShapes, String> {
+    let Some(text) = config else { return Ok(TestShapes::builtin()) };
+    let location = Location { file: "lanes.json".into(), found: Found::Given, board_dir: None };
+    let loaded = load(text, &location)
+        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
+    TestShapes::with(&loaded.config.test_commands).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn c3_2_a_rename_counts_as_both_names() {
+        let input = json!({ "lane": "local", "claims": ["src/new.rs"],
+            "changes": [{ "path": "src/new.rs", "status": "R", "oldPath": "src/old.rs" }] });
+        let answer = scope(input).unwrap();
+        assert_eq!(answer["verdict"], "scope-check-failed");
+        let out = json!({ "path": "src/old.rs", "class": "out-of-scope" });
+        assert!(answer["files"].as_array().unwrap().contains(&out), "{answer}");
+    }
+
+    #[test]
+    fn ordered_tasks_may_overlap() {
+        let input = json!({ "a": ["src/"], "b": ["src/x.rs"], "edges": [["a", "c"], ["c", "b"]] });
+        let answer = claims(input).unwrap();
+        assert!(answer["overlap"].is_object() && answer["ordered"] == true, "{answer}");
+    }
+
+    #[test]
+    fn an_unusable_input_names_the_field() {
+        let error =
+            test_command(json!({ "txt": "cargo test" }), &TestShapes::builtin()).unwrap_err();
+        assert!(error.contains("txt"), "{error}");
+    }
+}
