@@ -1,5 +1,6 @@
 //! What a reviewer's answer is worth (C7.2, C7.3).
 
+use dispatch_core::stream::{ResultEvent, StreamSummary};
 use dispatch_engine::ports::{Review, Verdict};
 use dispatch_proc::brief;
 use serde::Deserialize;
@@ -8,26 +9,6 @@ use serde_json::Value;
 /// The schema a verdict has to satisfy; the agent is given it, and [`judge_answer`] checks it again, since the agent
 /// passes over a schema it does not like.
 pub const VERDICT_SCHEMA: &str = r#"{"type":"object","properties":{"token":{"type":"string"},"verdict":{"type":"string","enum":["approve","request-changes"]},"findings":{"type":"array","items":{"type":"string"}}},"required":["token","verdict","findings"],"additionalProperties":false}"#;
-
-/// The result event of a run, as far as it matters here.
-#[derive(Debug, Deserialize)]
-struct ResultEvent {
-    is_error: bool,
-    #[serde(default)]
-    subtype: String,
-    #[serde(default)]
-    terminal_reason: Option<String>,
-    #[serde(default)]
-    stop_reason: Option<String>,
-    #[serde(default)]
-    api_error_status: Option<u16>,
-    #[serde(default)]
-    result: Option<String>,
-    #[serde(default)]
-    errors: Option<Value>,
-    #[serde(default)]
-    structured_output: Option<Value>,
-}
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -63,11 +44,11 @@ pub fn judge_answer(
             brief(said, 500)
         ));
     };
-    let answer = event.answer();
+    let answer = answer(&event);
     if event.is_error || !succeeded {
-        return match event.unhelpable() {
-            Some(why) => Review::NoVerdict { answer, why },
-            None => Review::Error(event.complaint(ended, stderr)),
+        return match unhelpable(&event) {
+            Some(why) => Review::NoVerdict { answer, why: why.to_owned() },
+            None => Review::Error(complaint(&event, ended, stderr)),
         };
     }
     let no_verdict = |why: String| Review::NoVerdict { answer: answer.clone(), why };
@@ -90,69 +71,58 @@ pub fn judge_answer(
     }
 }
 
-impl ResultEvent {
-    /// The whole answer, for `review.md`.
-    fn answer(&self) -> String {
-        match (&self.structured_output, &self.result) {
-            (Some(structured), _) => {
-                serde_json::to_string_pretty(structured).unwrap_or_else(|_| structured.to_string())
-            }
-            (None, Some(result)) => result.clone(),
-            (None, None) => self.errors.as_ref().map(Value::to_string).unwrap_or_default(),
+/// The whole answer, for `review.md`.
+fn answer(event: &ResultEvent) -> String {
+    match (&event.structured_output, &event.text) {
+        (Some(structured), _) => {
+            serde_json::to_string_pretty(structured).unwrap_or_else(|_| structured.to_string())
         }
+        (None, Some(text)) => text.clone(),
+        (None, None) => event.errors.join("\n"),
     }
+}
 
-    /// Why a failed run would fail again with the same diff.
-    fn unhelpable(&self) -> Option<String> {
-        let by_subtype = match self.subtype.as_str() {
-            "error_max_structured_output_retries" => {
-                Some("none of its answers satisfied the schema")
-            }
-            "error_max_turns" => Some("it used up its turns"),
-            "error_max_budget_usd" => Some("it used up its budget"),
-            _ => None,
-        };
-        let by_reason = match self.terminal_reason.as_deref() {
-            Some("prompt_too_long" | "blocking_limit") => {
-                Some("the diff does not fit the model's window")
-            }
-            _ => None,
-        };
-        let refused = self.stop_reason.as_deref() == Some("refusal");
-        by_subtype
-            .or(by_reason)
-            .or(refused.then_some("the model refused to answer"))
-            .map(str::to_owned)
-    }
-
-    fn complaint(&self, ended: &str, stderr: &str) -> String {
-        let status =
-            self.api_error_status.map(|status| format!(" (status {status})")).unwrap_or_default();
-        let mut text = format!("the reviewer {ended}{status}: {}", brief(&self.answer(), 500));
-        if !stderr.trim().is_empty() {
-            text = format!("{text}; it complained: {}", brief(stderr, 500));
+/// Why a failed run would fail again with the same diff.
+fn unhelpable(event: &ResultEvent) -> Option<&'static str> {
+    let by_subtype = match event.subtype.as_str() {
+        "error_max_structured_output_retries" => Some("none of its answers satisfied the schema"),
+        "error_max_turns" => Some("it used up its turns"),
+        "error_max_budget_usd" => Some("it used up its budget"),
+        _ => None,
+    };
+    let by_reason = match event.terminal_reason.as_deref() {
+        Some("prompt_too_long" | "blocking_limit") => {
+            Some("the diff does not fit the model's window")
         }
+        _ => None,
+    };
+    let refused = event.stop_reason.as_deref() == Some("refusal");
+    by_subtype.or(by_reason).or(refused.then_some("the model refused to answer"))
+}
+
+fn complaint(event: &ResultEvent, ended: &str, stderr: &str) -> String {
+    let status =
+        event.api_error_status.map(|status| format!(" (status {status})")).unwrap_or_default();
+    let text = format!("the reviewer {ended}{status}: {}", brief(&answer(event), 500));
+    if stderr.trim().is_empty() {
         text
+    } else {
+        format!("{text}; it complained: {}", brief(stderr, 500))
     }
 }
 
 /// The last result in the one object, the array, or the lines that a run prints.
 fn last_result(stdout: &[u8]) -> Option<ResultEvent> {
+    let mut summary = StreamSummary::default();
     if let Ok(events) = serde_json::from_slice::<Vec<Value>>(stdout) {
-        return events.into_iter().rev().find_map(as_result);
+        for event in events {
+            summary.push(format!("{event}\n").as_bytes());
+        }
+    } else {
+        summary.push(stdout);
     }
-    stdout
-        .split(|&byte| byte == b'\n')
-        .rev()
-        .filter_map(|line| serde_json::from_slice(line).ok())
-        .find_map(as_result)
-}
-
-fn as_result(event: Value) -> Option<ResultEvent> {
-    if event.get("type").and_then(Value::as_str) != Some("result") {
-        return None;
-    }
-    serde_json::from_value(event).ok()
+    summary.end();
+    summary.result
 }
 
 #[cfg(test)]
@@ -269,6 +239,14 @@ mod tests {
                 "{review:?}"
             );
         }
+    }
+
+    /// The agent cuts texts at a byte count; the verdict stands in the same line.
+    #[test]
+    fn half_a_surrogate_pair_beside_the_verdict_does_not_lose_it() {
+        let line = br#"{"type":"result","subtype":"success","is_error":false,"result":"cut \ud83d","structured_output":{"token":"tok","verdict":"approve","findings":[]}}"#;
+        let review = judge_answer(line, "", "", true, "tok");
+        assert!(matches!(review, Review::Verdict { .. }), "{review:?}");
     }
 
     #[test]

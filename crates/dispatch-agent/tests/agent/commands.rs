@@ -13,27 +13,23 @@ use dispatch_testkit::wait;
 
 use crate::desk::{Desk, marker};
 
-fn commands(desk: &Desk, reach: Reach, supervisor: &str) -> SystemCommands {
-    use std::os::unix::fs::PermissionsExt;
-    let program = desk.root.join("bin/supervisor");
-    fs::write(&program, format!("#!/bin/sh\n{supervisor}\n")).unwrap();
-    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+fn supervisor(desk: &Desk, script: &str) -> SupervisorProgram {
     let log = desk.root.join("logs");
-    SystemCommands::new(
-        reach,
-        SupervisorProgram {
-            program,
-            args: vec!["--config".into(), "lanes.json".into()],
-            dir: desk.slot.clone(),
-            env: [("PATH", desk.path()), ("NEW_STATUS", "Queued".into()), ("KEPT", "yes".into())]
-                .map(|(name, value)| (name.into(), value.into()))
-                .into(),
-            session: vec!["setsid".into()],
-            log: Box::new(move |id: &TaskId| log.join(format!("{id}.log"))),
-            scopes: OnceCell::new(),
-        },
-    )
-    .unwrap()
+    SupervisorProgram {
+        program: desk.script("supervisor", script),
+        args: vec!["--config".into(), "lanes.json".into()],
+        dir: desk.slot.clone(),
+        env: [("PATH", desk.path()), ("NEW_STATUS", "Queued".into()), ("KEPT", "yes".into())]
+            .map(|(name, value)| (name.into(), value.into()))
+            .into(),
+        session: vec!["setsid".into()],
+        log: Box::new(move |id: &TaskId| log.join(format!("{id}.log"))),
+        scopes: OnceCell::new(),
+    }
+}
+
+fn commands(desk: &Desk, reach: Reach, script: &str) -> SystemCommands {
+    SystemCommands::new(reach, supervisor(desk, script)).unwrap()
 }
 
 fn spec(desk: &Desk, script: &str, marker: &str) -> CommandSpec {
@@ -218,4 +214,35 @@ fn d9_9_a_first_request_to_end_is_a_question_and_the_process_goes_on() {
     assert!(commands.is_alive(&ourselves));
     dispatch_proc::ProcessIdentity::current().signal(dispatch_proc::Signal::TERM);
     wait::until("the signal to be seen", || commands.asked_to_end());
+}
+
+/// D9.1: where the user's manager makes scopes, a supervisor gets one; where it does not, it is started all the same.
+#[test]
+fn d9_1_a_supervisor_is_put_into_a_scope_when_there_is_a_manager() {
+    let answers = [("exec \"$@\"", "in a scope"), ("exit 1", "alone")];
+    for (answer, expected) in answers {
+        let desk = Desk::new();
+        let script = "echo \"${SCOPE:-alone}\" > where; echo $$ > supervisor; exec sleep 300";
+        let mut program = supervisor(&desk, script);
+        program.env.insert("XDG_RUNTIME_DIR".into(), desk.root.as_str().into());
+        desk.script(
+            "systemd-run",
+            &format!("echo \"$@\" >> ../scopes; while [ \"$1\" != -- ]; do shift; done; shift; SCOPE='in a scope'; export SCOPE; {answer}"),
+        );
+        let commands = SystemCommands::new(Reach::Marked, program).unwrap();
+        for id in ["T-1", "T-2"] {
+            let id: TaskId = id.parse().unwrap();
+            let file = File::create(desk.root.join(format!("{id}.lock"))).unwrap();
+            let lock = Box::new(Lock { id: id.clone(), file });
+            fs::remove_file(desk.slot.join("supervisor")).ok();
+            let mark = commands.start_supervisor(&id, lock, false).unwrap();
+            let supervisor = desk.noted("supervisor");
+            assert_eq!(mark.pid.cast_signed(), supervisor.pid, "it is the very process");
+            assert_eq!(fs::read_to_string(desk.slot.join("where")).unwrap().trim(), expected);
+            commands.kill(&mark).unwrap();
+        }
+        let asked = fs::read_to_string(desk.root.join("scopes")).unwrap();
+        assert!(asked.starts_with("--user --scope --quiet --collect -- true\n"), "{asked}");
+        assert_eq!(asked.matches("-- true\n").count(), 1, "the manager is asked once");
+    }
 }

@@ -37,10 +37,16 @@ impl Desk {
 
     /// Makes an agent that runs `script` and stops it by `stop`.
     pub(crate) fn agent(&self, script: &str, stop: StopLimits) -> ClaudeAgent {
-        let program = self.root.join("bin/claude");
+        self.script("claude", script);
+        ClaudeAgent::new(ClaudeSettings { stop, ..self.settings() })
+    }
+
+    /// Makes a program of this name, found on the path before any other.
+    pub(crate) fn script(&self, name: &str, script: &str) -> Utf8PathBuf {
+        let program = self.root.join("bin").join(name);
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
-        ClaudeAgent::new(ClaudeSettings { stop, ..self.settings() })
+        program
     }
 
     pub(crate) fn settings(&self) -> ClaudeSettings {

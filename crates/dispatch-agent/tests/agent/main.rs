@@ -5,6 +5,7 @@
 mod claude;
 mod commands;
 mod desk;
+mod notifier;
 mod readiness;
 mod reviewer;
 mod workers;
