@@ -9,7 +9,7 @@ use dispatch_core::id::TaskId;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::ProcessMark;
 use dispatch_engine::ports::{
-    Agent, AgentLaunch, Leftovers, PortError, PrivatePlace, Review, ReviewRequest, Running,
+    Agent, AgentLaunch, Leftovers, Mailbox, PortError, PrivatePlace, Review, ReviewRequest, Running,
 };
 use dispatch_proc::{
     Call, ProcError, ProcessIdentity, Sink, Stdin, StopLimits, StrayMark, boot_id,
@@ -17,6 +17,7 @@ use dispatch_proc::{
 };
 
 use crate::leftovers::end_leftovers;
+use crate::mailbox::FolderMailbox;
 use crate::place;
 use crate::process::{MARKER, identity_of, mark_of, marked_or_below};
 use crate::readiness::readiness;
@@ -117,6 +118,10 @@ impl Agent for ClaudeAgent {
         attempt: AttemptNumber,
     ) -> Result<PrivatePlace, PortError> {
         self.make_place(&["attempt", &id.canonical(), &attempt.to_string()])
+    }
+
+    fn mailbox(&self, place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError> {
+        Ok(Box::new(FolderMailbox::open(&place.mailbox)?))
     }
 
     fn remove_private_place(&self, place: &PrivatePlace) -> Result<(), PortError> {

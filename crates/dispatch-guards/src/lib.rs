@@ -6,5 +6,6 @@
 
 pub mod claims;
 pub mod paths;
+pub mod permission;
 pub mod scope;
 pub mod test_command;

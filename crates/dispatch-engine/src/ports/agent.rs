@@ -7,6 +7,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::ProcessMark;
+use serde::{Deserialize, Serialize};
 
 use super::PortError;
 
@@ -15,6 +16,9 @@ pub trait Agent {
     /// Makes the private home, temporary, configuration and mailbox folders of an attempt (D7.6), empty.
     fn private_place(&self, id: &TaskId, attempt: AttemptNumber)
     -> Result<PrivatePlace, PortError>;
+
+    /// The mailbox of such a place.
+    fn mailbox(&self, place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError>;
 
     /// Removes them.
     fn remove_private_place(&self, place: &PrivatePlace) -> Result<(), PortError>;
@@ -78,7 +82,8 @@ pub struct Leftovers {
 }
 
 /// The folders an attempt has for itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct PrivatePlace {
     /// The folder that holds the others.
     pub root: Utf8PathBuf,

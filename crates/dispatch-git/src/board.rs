@@ -1,0 +1,158 @@
+//! Committing the board, in the person's own checkout (B6).
+
+use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::branch::BranchName;
+use dispatch_core::object::CommitId;
+use dispatch_engine::ports::{BoardCommit, BoardPlace};
+use dispatch_proc::Ended;
+
+use crate::git::{GitCall, Place};
+use crate::{GitError, Repository};
+
+/// Files whose presence says that the checkout is in the middle of something.
+const UNDER_WAY: &[(&str, &str)] = &[
+    ("MERGE_HEAD", "a merge is under way"),
+    ("CHERRY_PICK_HEAD", "a cherry-pick is under way"),
+    ("REVERT_HEAD", "a revert is under way"),
+    ("rebase-merge", "a rebase is under way"),
+    ("rebase-apply", "a rebase is under way"),
+    ("BISECT_LOG", "a bisect is under way"),
+    ("sequencer", "a sequence of commits is under way"),
+];
+
+/// The checkout that holds the board.
+struct BoardCheckout<'a> {
+    repository: &'a Repository,
+    git_dir: Utf8PathBuf,
+    top: Utf8PathBuf,
+    /// The board's directory in it; empty when it is the checkout itself.
+    board: Utf8PathBuf,
+}
+
+impl<'a> BoardCheckout<'a> {
+    /// Finds it; none when the board is in no repository.
+    fn find(repository: &'a Repository) -> Result<Option<Self>, GitError> {
+        let dir = &repository.settings.board_dir;
+        let asked = |what: &str| {
+            let call = repository.git.call(dir, &Place::Discovered);
+            let call = call.args(["rev-parse", "--path-format=absolute", what]);
+            match call.line() {
+                Ok(line) => Ok(Some(line)),
+                Err(GitError::Refused { stderr, .. })
+                    if stderr.contains("not a git repository") =>
+                {
+                    Ok(None)
+                }
+                Err(error) => Err(error),
+            }
+        };
+        let (Some(git_dir), Some(top)) = (asked("--git-dir")?, asked("--show-toplevel")?) else {
+            return Ok(None);
+        };
+        let (git_dir, top) = (Utf8PathBuf::from(git_dir), Utf8PathBuf::from(top));
+        let real = dir.canonicalize_utf8().map_err(GitError::file("find", dir))?;
+        let board = real.strip_prefix(&top).map(Utf8Path::to_owned).unwrap_or_default();
+        Ok(Some(Self { repository, git_dir, top, board }))
+    }
+
+    fn call(&self) -> GitCall {
+        let place = Place::Main { git_dir: &self.git_dir, work_tree: &self.top };
+        self.repository.git.call(&self.top, &place)
+    }
+
+    fn branch(&self) -> Result<Option<String>, GitError> {
+        let call = self.call().args(["symbolic-ref", "--quiet", "HEAD"]);
+        let finished = call.run()?;
+        match finished.ended {
+            Ended::Exit(0) => {
+                let text = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
+                Ok(text.strip_prefix("refs/heads/").map(str::to_owned))
+            }
+            Ended::Exit(1) => Ok(None),
+            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut => Err(call.refusal(&finished)),
+        }
+    }
+
+    fn head(&self) -> Result<Option<CommitId>, GitError> {
+        let call = self.call().args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
+        let finished = call.run()?;
+        let text = String::from_utf8_lossy(&finished.stdout);
+        if finished.is_success() {
+            CommitId::parse(text.trim()).map(Some).map_err(|error| call.answer(error.to_string()))
+        } else {
+            Ok(None)
+        }
+    }
+
+    /// The board's files without ours, as pathspecs.
+    fn pathspecs(&self) -> [String; 2] {
+        let board = if self.board.as_str().is_empty() { "." } else { self.board.as_str() };
+        let ours = self.board.join(".dispatch");
+        [format!(":(top,literal){board}"), format!(":(top,exclude,literal){ours}")]
+    }
+
+    fn changed(&self) -> Result<bool, GitError> {
+        let call = self
+            .call()
+            .magic_pathspecs()
+            .args(["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"])
+            .args(["--ignore-submodules=all", "--"])
+            .args(self.pathspecs());
+        Ok(!call.output()?.is_empty())
+    }
+
+    fn commit(&self, message: &str) -> Result<BoardCommit, GitError> {
+        if let Some((_, why)) = UNDER_WAY.iter().find(|(file, _)| self.git_dir.join(file).exists())
+        {
+            return Ok(BoardCommit::Skipped((*why).to_owned()));
+        }
+        if self.branch()?.is_none() {
+            return Ok(BoardCommit::Skipped("HEAD is detached".to_owned()));
+        }
+        if !self.changed()? {
+            return Ok(BoardCommit::Nothing);
+        }
+        // A commit of paths takes only files that git knows, so new ones are added first.
+        let add = self.call().magic_pathspecs().args(["add", "--all", "--"]).args(self.pathspecs());
+        let commit = self
+            .repository
+            .identified(self.call().magic_pathspecs())?
+            .args(["commit", "--quiet", "--no-verify", "--no-edit", "--no-status"])
+            .args(["--cleanup=whitespace", "--file=-", "--only", "--"])
+            .args(self.pathspecs())
+            .stdin(message);
+        for call in [add, commit] {
+            match call.output() {
+                Ok(_) => {}
+                Err(GitError::Refused { stderr, .. }) if stderr.contains(".lock': File exists") => {
+                    let why = "its index is locked by another git process".to_owned();
+                    return Ok(BoardCommit::Skipped(why));
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        match self.head()? {
+            Some(commit) => Ok(BoardCommit::Committed(commit)),
+            None => Ok(BoardCommit::Nothing),
+        }
+    }
+}
+
+impl Repository {
+    /// Where the board's checkout stands.
+    pub(crate) fn place_of_board(&self) -> Result<BoardPlace, GitError> {
+        let Some(checkout) = BoardCheckout::find(self)? else {
+            return Ok(BoardPlace { branch: None, head: None, repository: false });
+        };
+        let branch = checkout.branch()?.and_then(|name| BranchName::parse(&name).ok());
+        Ok(BoardPlace { branch, head: checkout.head()?, repository: true })
+    }
+
+    /// Commits changes under the board's directory, and nothing else.
+    pub(crate) fn commit_of_board(&self, message: &str) -> Result<BoardCommit, GitError> {
+        match BoardCheckout::find(self)? {
+            Some(checkout) => checkout.commit(message),
+            None => Ok(BoardCommit::Nothing),
+        }
+    }
+}

@@ -1,0 +1,11 @@
+//! Against the real git, both versions that are measured when both are installed.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod board;
+mod history;
+mod objects;
+
+mod remote;
+mod sandbox;
+mod slots;

@@ -1,0 +1,228 @@
+//! Programs whose grant amounts to more than it says (P4.3).
+
+use super::{Lint, Reach};
+use crate::permission::shell::ShellPattern;
+use crate::permission::wrappers::{Peeled, peel};
+
+/// Commands that only bare `Bash` covers [ev1-01, ev2-01, ev3-01, ev6-01].
+pub(super) const UNGRANTABLE: &[&str] =
+    &["eval", "source", "exec", ".", "for", "while", "until", "if", "case", "function", "{", "("];
+
+/// Programs that run what they are given.
+const RUNNERS: &[&str] = &[
+    "bash",
+    "sh",
+    "zsh",
+    "dash",
+    "ksh",
+    "fish",
+    "csh",
+    "tcsh",
+    "busybox",
+    "toybox",
+    "env",
+    "xargs",
+    "sudo",
+    "doas",
+    "su",
+    "pkexec",
+    "nohup",
+    "nice",
+    "timeout",
+    "time",
+    "stdbuf",
+    "command",
+    "builtin",
+    "noglob",
+    "setsid",
+    "ionice",
+    "chrt",
+    "taskset",
+    "chroot",
+    "unshare",
+    "nsenter",
+    "strace",
+    "ltrace",
+    "gdb",
+    "watch",
+    "flock",
+    "script",
+    "parallel",
+    "ssh",
+    "python",
+    "python2",
+    "python3",
+    "pypy3",
+    "node",
+    "nodejs",
+    "deno",
+    "bun",
+    "ruby",
+    "perl",
+    "php",
+    "lua",
+    "awk",
+    "gawk",
+    "mawk",
+    "tclsh",
+    "R",
+    "Rscript",
+    "osascript",
+    "npx",
+    "pnpx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "npm",
+    "pnpm",
+    "yarn",
+    "uv",
+    "poetry",
+    "bundle",
+    "mise",
+    "direnv",
+    "docker",
+    "podman",
+    "kubectl",
+    "vim",
+    "vi",
+    "nano",
+    "emacs",
+    "ed",
+    "ex",
+    "gh",
+    "make",
+    "just",
+    "go",
+    "cargo",
+];
+
+/// Programs that write where the agent does not look [a_tee-02, cmdnoed-15].
+const WRITERS: &[&str] = &[
+    "tee", "dd", "ln", "chmod", "chown", "install", "truncate", "patch", "tar", "unzip", "zip",
+    "cpio", "rsync", "scp", "curl", "wget", "split", "shred", "mkfifo", "mktemp",
+];
+
+/// Readers with an option that writes or runs.
+const READERS: &[(&str, &str)] = &[
+    ("sort", "`sort -o` writes a file"),
+    ("tree", "`tree -o` writes a file"),
+    ("rg", "`rg --pre` runs a program"),
+    ("fd", "`fd -x` runs a program"),
+    ("xxd", "`xxd` writes its second argument"),
+];
+
+/// Commands of git that write outside the slot or run a program.
+const GIT_DOORS: &[(&str, &str)] = &[
+    ("config", "`git config` sets hooks and aliases"),
+    ("submodule", "`git submodule foreach` runs a program"),
+    ("rebase", "`git rebase -x` runs a program"),
+    ("bisect", "`git bisect run` runs a program"),
+    ("worktree", "`git worktree add` writes anywhere"),
+    ("clone", "`git clone` writes anywhere"),
+    ("archive", "`git archive -o` writes anywhere"),
+    ("bundle", "`git bundle create` writes anywhere"),
+    ("filter-branch", "`git filter-branch` runs a program"),
+    ("difftool", "`git difftool` runs a program"),
+    ("mergetool", "`git mergetool` runs a program"),
+    ("grep", "`git grep -O` runs a program"),
+    ("remote", "`git remote add` names any address, `ext::` ones included"),
+    ("log", "`git log --output` writes a file"),
+    ("diff", "`git diff --output` writes a file"),
+    ("show", "`git show --output` writes a file"),
+    ("format-patch", "`git format-patch -o` writes anywhere"),
+];
+
+/// Words after which a runner takes anything.
+const RUNNER_OPTIONS: &[&str] = &[
+    "-c", "-lc", "-ic", "-e", "-E", "-m", "-p", "-S", "--eval", "--print", "-", "--", "exec",
+    "dlx", "run", "x", "tool",
+];
+
+/// Judges how far the command a pattern grants can reach; none when it stays what it says.
+pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
+    if matches!(pattern, ShellPattern::Text(_)) {
+        return None;
+    }
+    if let Peeled::Inner(inner) = peel(pattern)
+        && inner.head().split(' ').next().is_some_and(|word| !word.is_empty())
+    {
+        return lint_reach(&inner);
+    }
+    let words = fixed_words(pattern);
+    let Some((program, rest)) = words.split_first() else {
+        return lint_open_name(pattern.head());
+    };
+    let program = *program;
+    if program == "git" {
+        return lint_git(rest);
+    }
+    if program == "find" {
+        let acts = rest.iter().any(|word| word.starts_with("-exec") || *word == "-delete");
+        return acts.then(|| Lint::reaches(Reach::Acts, "`find` with actions runs programs"));
+    }
+    if RUNNERS.contains(&program) && rest.iter().all(|word| RUNNER_OPTIONS.contains(word)) {
+        return Some(Lint::reaches(
+            Reach::Acts,
+            format!("`{program}` runs what it is given: it grants any program"),
+        ));
+    }
+    if WRITERS.contains(&program) {
+        return Some(Lint::reaches(
+            Reach::Acts,
+            format!("`{program}` writes outside the slot: the agent does not look at its paths"),
+        ));
+    }
+    let reader = READERS.iter().find(|(name, _)| *name == program);
+    if let Some((_, why)) = reader {
+        return Some(Lint::reaches(Reach::Acts, *why));
+    }
+    lint_output_option(rest)
+}
+
+/// A pattern whose star stands in or before the program's name.
+fn lint_open_name(start: &str) -> Option<Lint> {
+    if start.is_empty() {
+        return Some(Lint::reaches(Reach::Acts, "it begins with a star: it grants any program"));
+    }
+    let reached = RUNNERS.iter().chain(WRITERS).find(|name| name.starts_with(start));
+    reached.map(|name| {
+        Lint::reaches(Reach::Acts, format!("the star in the program's name takes in `{name}`"))
+    })
+}
+
+fn lint_output_option(rest: &[&str]) -> Option<Lint> {
+    let output = rest.iter().any(|word| *word == "-o" || word.starts_with("--output"));
+    output.then(|| Lint::reaches(Reach::Acts, "its output option writes outside the slot"))
+}
+
+fn lint_git(rest: &[&str]) -> Option<Lint> {
+    let Some(command) = rest.first() else {
+        return Some(Lint::reaches(
+            Reach::Acts,
+            "`git` without a fixed command runs programs (`-c alias.x=!…`) and writes anywhere",
+        ));
+    };
+    if command.starts_with('-') {
+        return Some(Lint::reaches(Reach::Acts, "an option before the command opens all of git"));
+    }
+    let door = GIT_DOORS.iter().find(|(name, _)| name == command);
+    door.map(|(_, why)| Lint::reaches(Reach::Acts, *why)).or_else(|| lint_output_option(rest))
+}
+
+/// The words that every admitted command begins with, complete ones only.
+fn fixed_words(pattern: &ShellPattern) -> Vec<&str> {
+    let head = pattern.head();
+    let mut words: Vec<&str> = head.split(' ').filter(|word| !word.is_empty()).collect();
+    let complete = match pattern {
+        ShellPattern::Glob(_) => head.ends_with(' '),
+        ShellPattern::Everything
+        | ShellPattern::Nothing
+        | ShellPattern::Text(_)
+        | ShellPattern::Stem(_) => true,
+    };
+    if !complete {
+        words.pop();
+    }
+    words
+}

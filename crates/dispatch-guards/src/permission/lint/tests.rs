@@ -1,0 +1,156 @@
+use dispatch_core::triage::Lane;
+use test_case::test_case;
+
+use super::*;
+
+/// P4.1, each with a recorded case.
+#[test_case("Bash(pnpm --filter * test:*)", Some("Bash(pnpm --filter * test), Bash(pnpm --filter * test *)"); "a_npmdead-03")]
+#[test_case("Bash(:*)", None; "colonstar-01")]
+#[test_case("Bash(*:*)", Some("Bash(*), Bash(* *)"); "star2-01")]
+#[test_case("Bash( )", None; "space-01")]
+#[test_case("Bash( mycmd:*)", Some("Bash(mycmd:*)"); "spc1-02")]
+#[test_case("Bash(mycmd:* )", Some("Bash(mycmd:*)"); "spc2-01")]
+#[test_case("Bash(mycmd :*)", Some("Bash(mycmd:*)"); "spc4-01")]
+#[test_case("Bash(mycmd a )", Some("Bash(mycmd a)"); "ws3-01")]
+#[test_case("bash(mycmd:*)", Some("Bash"); "case-01")]
+#[test_case("Bash(mycmd:*", Some("Bash(mycmd:*)"); "unclosed-01")]
+#[test_case("Bash(mycmd:*)x", Some("Bash(mycmd:*)"); "trail-01")]
+#[test_case("Bash(mycmd:*) Bash(foo:*)", Some("Bash(mycmd:*), Bash(foo:*)"); "sv_joined-01")]
+#[test_case("Bash(mycmd:*)\nBash(foo:*)", None; "p_nl-01")]
+#[test_case("Bash(mycmd:*);Bash(foo:*)", None; "p_semi-01")]
+#[test_case("Bash(mycmd:*)Bash(foo:*)", None; "p_nojoin-01")]
+#[test_case("[\"Bash(mycmd:*)\",\"Bash(foo:*)\"]", None; "p_json-01")]
+#[test_case("Bash(mycmd (a) b)", None; "p_paren-01")]
+#[test_case("Write(src/**)", Some("Edit(src/**)"); "nb_writed-03")]
+#[test_case("NotebookEdit(**)", Some("Edit(**)"); "nb_nbd-01")]
+#[test_case("Edit( src/** )", Some("Edit(src/**)"); "f20-03")]
+#[test_case("Edit(src:*)", Some("Edit(/src/**)"); "e_colonstar-02")]
+#[test_case("Edit({src,lib}/**)", None; "e_brace-02")]
+#[test_case("Edit(!src/**)", None; "a negation")]
+#[test_case("Edit(../out/**)", None; "e_dotdot-04")]
+#[test_case("MultiEdit", Some("Edit"); "e_multi-01")]
+#[test_case("NoSuchTool", None; "p_unk-02")]
+#[test_case("Bash(eval:*)", None; "ev1-01")]
+#[test_case("Bash(mycmd && *)", None; "a_compound3-02")]
+#[test_case("Bash(mycmd > *)", None; "a_redirrule3-01")]
+#[test_case("mcp__*", None; "mcp_mcpstar-01")]
+#[test_case("mcp__srv*", None; "mcp_srvstar-02")]
+#[test_case("mcp__srv__read(x)", Some("mcp__srv__read"); "mcp_paren-02")]
+#[test_case("MCP__SRV__READ", None; "mcp_case-01")]
+#[test_case("WebFetch(https://example.com/*)", Some("WebFetch(domain:example.com)"); "nb_webwfurl-01")]
+fn p4_1_dead_rules_are_named_with_the_form_that_works(rule: &str, instead: Option<&str>) {
+    let judged = lint(rule);
+    assert_eq!(judged.class, LintClass::Dead, "{judged:?}");
+    assert_eq!(judged.instead.as_deref(), instead);
+}
+
+/// P4.2.
+#[test_case("Bash (mycmd:*)"; "spc3-02")]
+#[test_case("Bash()"; "empty-01")]
+#[test_case("Bash( * )"; "p_bashspacestar-02")]
+#[test_case("Bash(*)"; "star-01")]
+#[test_case("Bash"; "bare-01")]
+#[test_case("Edit(*)"; "e_star-04")]
+#[test_case("Edit()"; "e_empty-04")]
+#[test_case("Edit"; "e_bare-06")]
+#[test_case("Agent(Explore)"; "ag2_atype-01")]
+#[test_case("WebFetch(domain:*)"; "nb_webwfany-01")]
+fn p4_2_rules_that_mean_everything_are_named(rule: &str) {
+    assert_eq!(lint(rule).class, LintClass::Everything, "{:?}", lint(rule));
+}
+
+/// P4.3.
+#[test_case("Bash(bash:*)"; "a_bashc2-03")]
+#[test_case("Bash(sh -c:*)"; "a shell with an option")]
+#[test_case("Bash(env:*)"; "ev4-01")]
+#[test_case("Bash(xargs:*)"; "a_xargs-02")]
+#[test_case("Bash(python3:*)"; "py2-02")]
+#[test_case("Bash(python3 -c *)"; "py-04")]
+#[test_case("Bash(node *)"; "node1-01")]
+#[test_case("Bash(sudo:*)"; "a_sudo2-02")]
+#[test_case("Bash(tee:*)"; "a_tee-02")]
+#[test_case("Bash(dd:*)"; "cmdnoed-16")]
+#[test_case("Bash(ln:*)"; "cmdnoed-15")]
+#[test_case("Bash(git:*)"; "gitx-01")]
+#[test_case("Bash(git *)"; "git as a glob")]
+#[test_case("Bash(git -C:*)"; "an option of git")]
+#[test_case("Bash(git log:*)"; "gitlog-05")]
+#[test_case("Bash(find . -exec:*)"; "find with an action")]
+#[test_case("Bash(timeout 5 bash:*)"; "a shell in a wrapper")]
+#[test_case("Bash(CI=1 python3:*)"; "an interpreter behind a variable")]
+#[test_case("Bash(* run)"; "midlead-02")]
+#[test_case("Bash(ba*)"; "a star in the name of a shell")]
+#[test_case("Bash(mycmd --output *)"; "an output option")]
+#[test_case("Edit(/home/x/**)"; "e_absout1-04")]
+#[test_case("Edit(//home/x/**)"; "e_absout-04")]
+#[test_case("Edit(~/**)"; "e_tilde-06")]
+#[test_case("Edit(src/**)"; "f1-02")]
+#[test_case("Edit(*.txt)"; "e_extp-06")]
+#[test_case("Write"; "nb_write-06")]
+#[test_case("Read"; "r_bare-04")]
+fn p4_3_rules_that_reach_beyond_are_named(rule: &str) {
+    assert_eq!(lint(rule).class, LintClass::Reaches, "{:?}", lint(rule));
+}
+
+#[test_case("Bash(cargo test:*)")]
+#[test_case("Bash(pnpm --filter * test)")]
+#[test_case("Bash(mycmd \"a; b\":*)")]
+#[test_case("Bash(git status:*)")]
+#[test_case("Bash(git log --output=x)"; "a text says all it does")]
+#[test_case("Bash(timeout 60 cargo test:*)")]
+#[test_case("Bash(python3 -m pytest:*)")]
+#[test_case("Bash(mycmd a && foo b)")]
+#[test_case("Bash(/opt/dispatch/worker-edit T-5:*)")]
+#[test_case("Edit(**)")]
+#[test_case("Edit(/src/**)")]
+#[test_case("Edit(src/deep/**)")]
+#[test_case("Read(src/**)")]
+#[test_case("WebFetch(domain:example.com)")]
+#[test_case("mcp__srv")]
+#[test_case("mcp__srv__re*")]
+#[test_case("TaskCreate")]
+fn p4_rules_that_mean_what_they_say_pass(rule: &str) {
+    assert_eq!(lint(rule).class, LintClass::Ok, "{:?}", lint(rule));
+}
+
+/// As a deny a wide rule is what it says, a dead one is a hole.
+#[test_case("Bash(git:*)", LintClass::Ok)]
+#[test_case("Edit(src/**)", LintClass::Ok)]
+#[test_case("WebFetch", LintClass::Ok)]
+#[test_case("mcp__*", LintClass::Ok)]
+#[test_case("*", LintClass::Ok)]
+#[test_case("Agent(Explore)", LintClass::Ok)]
+#[test_case("Bash (git push:*)", LintClass::Everything; "pd_spparen-01")]
+#[test_case("Bash(mycmd:*", LintClass::Dead; "d_unclosed-01")]
+#[test_case("bash", LintClass::Dead; "d_lower-01")]
+#[test_case("Write(src/**)", LintClass::Dead; "de_writesrc-01")]
+fn p4_a_deny_is_judged_as_a_deny(rule: &str, class: LintClass) {
+    assert_eq!(lint_in(rule, RuleList::Deny).class, class);
+}
+
+fn severities(lane: Lane, allow: &[&str], deny: &[&str]) -> Vec<Severity> {
+    let own = |rules: &[&str]| rules.iter().map(ToString::to_string).collect::<Vec<_>>();
+    lint_lists(lane, &own(allow), &own(deny)).iter().map(|finding| finding.severity).collect()
+}
+
+/// D7.5, P4: what refuses a launch, and that the lists of the older dispatcher do not.
+#[test]
+fn d7_5_dead_rules_refuse_and_wide_ones_refuse_on_the_local_lane() {
+    assert_eq!(severities(Lane::Frontier, &["Bash(:*)"], &[]), [Severity::Error]);
+    assert_eq!(severities(Lane::Frontier, &[], &["Bash(x:*"]), [Severity::Error]);
+    assert_eq!(severities(Lane::Frontier, &["Bash(tee:*)"], &[]), [Severity::Warning]);
+    assert_eq!(severities(Lane::Local, &["Bash(tee:*)"], &[]), [Severity::Error]);
+    let local = severities(
+        Lane::Local,
+        &["Read", "Edit(**)", "Write", "Glob", "Grep"],
+        &["Bash(git push:*)", "Edit(.claude/**)"],
+    );
+    assert!(local.iter().all(|severity| *severity == Severity::Warning));
+}
+
+/// K3: sentence, cause, value, next step.
+#[test]
+fn a_finding_reads_as_a_sentence() {
+    let findings = lint_lists(Lane::Local, &["Bash(a * b:*)".to_owned()], &[]);
+    insta::assert_snapshot!(findings[0], @"`Bash(a * b:*)` (allow list): with `:*` at the end every other star is a literal star; write `Bash(a * b), Bash(a * b *)`");
+}

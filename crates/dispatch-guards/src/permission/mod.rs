@@ -1,0 +1,22 @@
+//! Permission rules of the agent: what they say, how they lie to each other, and what a launch may
+//! grant.
+
+mod files;
+mod lint;
+mod relation;
+mod rule;
+mod shell;
+mod surface;
+pub mod tools;
+mod wrappers;
+
+pub use files::{Anchor, FilePattern, RuleSource};
+pub use lint::{Finding, Lint, LintClass, Reach, RuleList, Severity, lint, lint_in, lint_lists};
+pub use relation::{PlacedRule, Relation, relation, relation_placed};
+pub use rule::{Rule, split_list};
+pub use shell::{Piece, ShellPattern};
+pub use surface::{
+    Denied, DenyReason, Grant, GrantOrigin, LaneRules, Loaded, LoadedFile, MAX_LIST_BYTES,
+    MAX_RULE_BYTES, RuleConflict, Surface, SurfaceError, TaskRules, compose,
+};
+pub use tools::FRONTIER_DENY;

@@ -1,0 +1,380 @@
+//! How the sets that two rules admit lie to each other (P3).
+
+use super::files::{FilePattern, RuleSource};
+use super::rule::{Rule, collapse};
+use super::shell::ShellPattern;
+use super::tools;
+use super::wrappers::{Peeled, peel};
+
+/// How two rules lie to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Relation {
+    /// They admit the same.
+    Equal,
+    /// The first admits all that the second does.
+    Covers,
+    /// The second admits all that the first does.
+    CoveredBy,
+    /// They have something in common, or it cannot be decided: the answer that leads to a refusal.
+    Overlaps,
+    /// They have nothing in common.
+    Disjoint,
+}
+
+impl Relation {
+    /// The relation seen from the other side.
+    #[must_use]
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Covers => Self::CoveredBy,
+            Self::CoveredBy => Self::Covers,
+            Self::Equal | Self::Overlaps | Self::Disjoint => self,
+        }
+    }
+
+    /// Whether the first admits all that the second does.
+    pub fn covers(self) -> bool {
+        matches!(self, Self::Equal | Self::Covers)
+    }
+
+    fn from_parts(forth: bool, back: bool, meets: bool) -> Self {
+        match (forth, back) {
+            (true, true) => Self::Equal,
+            (true, false) => Self::CoveredBy,
+            (false, true) => Self::Covers,
+            (false, false) if meets => Self::Overlaps,
+            (false, false) => Self::Disjoint,
+        }
+    }
+}
+
+/// A rule with the place it was given in; the same text means different things in different places.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
+pub struct PlacedRule {
+    /// The rule.
+    pub rule: Rule,
+    /// The place.
+    pub source: RuleSource,
+}
+
+impl PlacedRule {
+    /// A rule given on the command line.
+    pub fn command_line(text: &str) -> Self {
+        Self { rule: Rule::parse(text), source: RuleSource::CommandLine }
+    }
+}
+
+/// How two rules given on the command line lie to each other.
+///
+/// ```
+/// use dispatch_guards::permission::{Relation, Rule, relation};
+///
+/// let all = Rule::parse("Bash(git log:*)");
+/// let one = Rule::parse("Bash(git log --oneline)");
+/// assert_eq!(relation(&all, &one), Relation::Covers);
+/// assert_eq!(relation(&all, &Rule::parse("Bash(git logs)")), Relation::Disjoint);
+/// ```
+pub fn relation(a: &Rule, b: &Rule) -> Relation {
+    relate(a, RuleSource::CommandLine, b, RuleSource::CommandLine)
+}
+
+/// How two rules lie to each other, each with the place it was given in.
+pub fn relation_placed(a: &PlacedRule, b: &PlacedRule) -> Relation {
+    relate(&a.rule, a.source, &b.rule, b.source)
+}
+
+fn relate(a: &Rule, a_source: RuleSource, b: &Rule, b_source: RuleSource) -> Relation {
+    let (Some(a_tool), Some(b_tool)) = (a.tool(), b.tool()) else {
+        return if a == b { Relation::Equal } else { Relation::Disjoint };
+    };
+    let (a_tool, b_tool) = (tools::canonical(a_tool), tools::canonical(b_tool));
+    if a_tool.contains('*') || b_tool.contains('*') {
+        return relate_names(a_tool, a.spec(), b_tool, b.spec());
+    }
+    match (a_tool, b_tool) {
+        ("Bash", "Bash") => relate_shell(a.spec(), b.spec()),
+        ("Bash", "Edit" | "Read") => relate_shell_to_file(a.spec(), b.spec()),
+        ("Edit" | "Read", "Bash") => relate_shell_to_file(b.spec(), a.spec()),
+        (
+            "Edit" | "Read" | "Write" | "NotebookEdit",
+            "Edit" | "Read" | "Write" | "NotebookEdit",
+        ) => {
+            let a = FileRule::new(a_tool, a.spec(), a_source);
+            let b = FileRule::new(b_tool, b.spec(), b_source);
+            relate_files(&a, &b)
+        }
+        _ if a_tool.starts_with("mcp__") && b_tool.starts_with("mcp__") => {
+            relate_names(a_tool, a.spec(), b_tool, b.spec())
+        }
+        _ if a_tool == b_tool => relate_specs(a_tool, a.spec(), b.spec()),
+        _ => Relation::Disjoint,
+    }
+}
+
+/// Rules whose tool is a pattern, or MCP rules.
+fn relate_names(a: &str, a_spec: Option<&str>, b: &str, b_spec: Option<&str>) -> Relation {
+    let pattern = |tool: &str| tools::mcp_pattern(tool).unwrap_or_else(|| tool.to_owned());
+    let (a_names, b_names) = (glob(&pattern(a)), glob(&pattern(b)));
+    let names = Relation::from_parts(
+        a_names.within(&b_names),
+        b_names.within(&a_names),
+        a_names.meets(&b_names),
+    );
+    match (a_spec, b_spec) {
+        (None, None) => names,
+        _ if a == b && a_spec == b_spec => Relation::Equal,
+        _ if names == Relation::Disjoint => Relation::Disjoint,
+        _ => Relation::Overlaps,
+    }
+}
+
+fn glob(pattern: &str) -> ShellPattern {
+    ShellPattern::parse(pattern)
+}
+
+fn relate_shell(a: Option<&str>, b: Option<&str>) -> Relation {
+    let pattern = |spec: Option<&str>| spec.map_or(ShellPattern::Everything, ShellPattern::parse);
+    let (x, y) = (pattern(a), pattern(b));
+    if x == y {
+        return Relation::Equal;
+    }
+    if let Some(relation) = relate_compounds(&x, &y) {
+        return relation;
+    }
+    let plain = Relation::from_parts(x.within(&y), y.within(&x), x.meets(&y));
+    if plain == Relation::Disjoint && meet_inside(&x, &y) { Relation::Overlaps } else { plain }
+}
+
+/// Whether the two meet once environment prefixes and wrappers are looked through.
+///
+/// An allow looks through some and a deny through more, so a rule that spells `timeout 5 x` or
+/// `FOO=1 x` bears on one for `x`, and one for `timeout` on every rule [wrap-31, d_env-01, dwrap-46].
+fn meet_inside(a: &ShellPattern, b: &ShellPattern) -> bool {
+    let (inner_a, inner_b) = (peel(a), peel(b));
+    let meets = |inner: &Peeled, other: &ShellPattern| match inner {
+        Peeled::Nothing => false,
+        Peeled::Anything => true,
+        Peeled::Inner(inner) => inner.meets(other),
+    };
+    if meets(&inner_a, b) || meets(&inner_b, a) {
+        return true;
+    }
+    match (&inner_a, &inner_b) {
+        (Peeled::Inner(x), Peeled::Inner(y)) => x.meets(y),
+        (Peeled::Nothing | Peeled::Anything | Peeled::Inner(_), _) => false,
+    }
+}
+
+/// A text that spells a compound admits that whole text, not a simple command: it is held against
+/// another rule part by part.
+fn relate_compounds(a: &ShellPattern, b: &ShellPattern) -> Option<Relation> {
+    let parts_a = compound_parts(a);
+    let parts_b = compound_parts(b);
+    match (parts_a, parts_b) {
+        (None, None) => None,
+        (Some(x), Some(y)) => Some(if x == y { Relation::Equal } else { Relation::Disjoint }),
+        (Some(parts), None) => Some(relate_parts(&parts, b)),
+        (None, Some(parts)) => Some(relate_parts(&parts, a).reversed()),
+    }
+}
+
+fn relate_parts(parts: &[ShellPattern], other: &ShellPattern) -> Relation {
+    if *other == ShellPattern::Everything || parts.iter().all(|part| part.within(other)) {
+        return Relation::CoveredBy;
+    }
+    let touches = parts.iter().any(|part| part.meets(other) || meet_inside(part, other));
+    if touches { Relation::Overlaps } else { Relation::Disjoint }
+}
+
+fn compound_parts(pattern: &ShellPattern) -> Option<Vec<ShellPattern>> {
+    let ShellPattern::Text(text) = pattern else { return None };
+    let parts = split_operators(text);
+    (parts.len() > 1)
+        .then(|| parts.into_iter().map(|part| ShellPattern::Text(collapse(part.trim()))).collect())
+}
+
+/// Splits at shell operators outside quotes; command substitutions and groups count as operators.
+pub(crate) fn split_operators(text: &str) -> Vec<&str> {
+    let mut parts = Vec::new();
+    let mut start = 0;
+    let mut quote = None;
+    let mut escaped = false;
+    for (at, character) in text.char_indices() {
+        if std::mem::take(&mut escaped) {
+            continue;
+        }
+        match (quote, character) {
+            (None | Some('"'), '\\') => escaped = true,
+            (None, '\'' | '"') => quote = Some(character),
+            (Some(open), _) if open == character => quote = None,
+            (None, ';' | '|' | '&' | '\n' | '(' | ')' | '`' | '<' | '>') => {
+                parts.push(&text[start..at]);
+                start = at + character.len_utf8();
+            }
+            (None | Some(_), _) => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// A file rule bears on the commands whose file arguments the agent reads [de_srcb-05, dr_env-04].
+fn relate_shell_to_file(shell: Option<&str>, file: Option<&str>) -> Relation {
+    let Some(spec) = shell else {
+        return if file.is_some() { Relation::Overlaps } else { Relation::Disjoint };
+    };
+    if file.is_none() {
+        return Relation::Disjoint;
+    }
+    let pattern = ShellPattern::parse(spec);
+    let reaches = |pattern: &ShellPattern| {
+        let head = pattern.head();
+        tools::PATH_COMMANDS.iter().any(|name| {
+            let rest = head.strip_prefix(name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+                || (name.starts_with(head) && matches!(pattern, ShellPattern::Glob(_)))
+        })
+    };
+    let inside = match peel(&pattern) {
+        Peeled::Nothing => false,
+        Peeled::Anything => true,
+        Peeled::Inner(inner) => reaches(&inner),
+    };
+    let matches_all = matches!(pattern, ShellPattern::Everything);
+    if matches_all || inside || reaches(&pattern) { Relation::Overlaps } else { Relation::Disjoint }
+}
+
+/// What a file rule does, and where.
+struct FileRule {
+    does: Does,
+    paths: Option<FilePattern>,
+}
+
+/// The tools that a file rule governs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Does {
+    /// `Read` bare: the tool, anywhere.
+    ReadTool,
+    /// `Read(path)`: the tool and the commands that read.
+    ReadPaths,
+    /// `Edit` bare: that tool alone.
+    EditTool,
+    /// `Edit(path)`: every writing tool and the shell's redirections [nb_editd-03, rediredits-06].
+    EditPaths,
+    /// `Write` bare.
+    WriteTool,
+    /// `NotebookEdit` bare.
+    NotebookTool,
+    /// `Write(path)`, `NotebookEdit(path)`: nothing [nb_writed-03, nb_nbd-07].
+    Nothing,
+}
+
+impl FileRule {
+    fn new(tool: &str, spec: Option<&str>, source: RuleSource) -> Self {
+        let does = match (tool, spec.is_some()) {
+            ("Read", false) => Does::ReadTool,
+            ("Read", true) => Does::ReadPaths,
+            ("Edit", false) => Does::EditTool,
+            ("Edit", true) => Does::EditPaths,
+            ("Write", false) => Does::WriteTool,
+            ("NotebookEdit", false) => Does::NotebookTool,
+            _ => Does::Nothing,
+        };
+        Self { does, paths: spec.map(|spec| FilePattern::parse(spec, source)) }
+    }
+
+    fn is_dead(&self) -> bool {
+        self.does == Does::Nothing || self.paths.as_ref().is_some_and(FilePattern::is_nothing)
+    }
+}
+
+fn relate_files(a: &FileRule, b: &FileRule) -> Relation {
+    if a.is_dead() || b.is_dead() {
+        let same = a.does == b.does && a.paths == b.paths;
+        return if same { Relation::Equal } else { Relation::Disjoint };
+    }
+    match (a.does, b.does) {
+        (Does::EditPaths, Does::EditPaths) | (Does::ReadPaths, Does::ReadPaths) => {
+            relate_paths(a.paths.as_ref(), b.paths.as_ref())
+        }
+        // An edit rule lets its paths be read too [r_editout-03]; a read rule lets nothing be written.
+        (Does::EditPaths, Does::ReadPaths) => {
+            match relate_paths(a.paths.as_ref(), b.paths.as_ref()) {
+                Relation::Equal | Relation::Covers => Relation::Covers,
+                Relation::CoveredBy | Relation::Overlaps => Relation::Overlaps,
+                Relation::Disjoint => Relation::Disjoint,
+            }
+        }
+        (Does::ReadPaths, Does::EditPaths) => relate_files(b, a).reversed(),
+        // A bare rule is the tool alone, a path rule is more than the tool below its paths.
+        (Does::ReadTool, Does::ReadPaths) if inside_slot(b) => Relation::Covers,
+        (Does::ReadPaths, Does::ReadTool) if inside_slot(a) => Relation::CoveredBy,
+        (Does::ReadTool, Does::ReadPaths | Does::EditPaths)
+        | (Does::ReadPaths | Does::EditPaths, Does::ReadTool)
+        | (Does::EditPaths, Does::EditTool | Does::WriteTool | Does::NotebookTool)
+        | (Does::EditTool | Does::WriteTool | Does::NotebookTool, Does::EditPaths) => {
+            Relation::Overlaps
+        }
+        (x, y) if x == y => Relation::Equal,
+        (
+            Does::ReadTool
+            | Does::ReadPaths
+            | Does::EditTool
+            | Does::EditPaths
+            | Does::WriteTool
+            | Does::NotebookTool
+            | Does::Nothing,
+            _,
+        ) => Relation::Disjoint,
+    }
+}
+
+/// Reading inside the slot is free, so such a rule adds nothing to the bare one.
+fn inside_slot(rule: &FileRule) -> bool {
+    use super::files::Anchor;
+    rule.paths.as_ref().is_some_and(|paths| match paths.anchor {
+        Anchor::Here | Anchor::Start => true,
+        Anchor::Home | Anchor::Root | Anchor::AgentHome | Anchor::Nowhere => false,
+    })
+}
+
+fn relate_paths(a: Option<&FilePattern>, b: Option<&FilePattern>) -> Relation {
+    let (Some(a), Some(b)) = (a, b) else { return Relation::Overlaps };
+    if a == b {
+        return Relation::Equal;
+    }
+    let (forth, back) = (a.within(b), b.within(a));
+    match (forth, back, a.meets(b)) {
+        (Some(true), Some(true), _) => Relation::Equal,
+        (Some(true), _, _) => Relation::CoveredBy,
+        (_, Some(true), _) => Relation::Covers,
+        (_, _, Some(false)) => Relation::Disjoint,
+        (None | Some(false), None | Some(false), None | Some(true)) => Relation::Overlaps,
+    }
+}
+
+/// Rules of another tool: bare is everything, a host pattern of the web tool is a set, any other text
+/// is itself.
+fn relate_specs(tool: &str, a: Option<&str>, b: Option<&str>) -> Relation {
+    match (a, b) {
+        (None, None) => Relation::Equal,
+        (None, Some(_)) => Relation::Covers,
+        (Some(_), None) => Relation::CoveredBy,
+        (Some(a), Some(b)) if a == b => Relation::Equal,
+        (Some(a), Some(b)) if tool == "WebFetch" => {
+            match (a.strip_prefix("domain:"), b.strip_prefix("domain:")) {
+                (Some(a), Some(b)) => {
+                    let (a, b) = (glob(a), glob(b));
+                    Relation::from_parts(a.within(&b), b.within(&a), a.meets(&b))
+                }
+                _ => Relation::Disjoint,
+            }
+        }
+        (Some(_), Some(_)) => Relation::Overlaps,
+    }
+}
+
+#[cfg(test)]
+mod tests;

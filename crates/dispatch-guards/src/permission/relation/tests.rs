@@ -1,0 +1,155 @@
+use proptest::prelude::*;
+use test_case::test_case;
+
+use super::*;
+
+#[test_case("Bash(git log:*)", "Bash(git log:*)", Relation::Equal; "same prefix")]
+#[test_case("Bash(git log:*)", "Bash(git log *)", Relation::Equal; "prefix and glob of the same set")]
+#[test_case("Bash(git:*)", "Bash(git log:*)", Relation::Covers; "shorter prefix")]
+#[test_case("Bash(git log:*)", "Bash(git log --oneline)", Relation::Covers; "a text in a prefix")]
+#[test_case("Bash(npm run test:*)", "Bash(npm run test:unit)", Relation::Disjoint; "gl14-02")]
+#[test_case("Bash(pnpm * test)", "Bash(pnpm --filter web test)", Relation::Covers; "a text in a glob")]
+#[test_case("Bash(pnpm * test)", "Bash(pnpm --filter:*)", Relation::Overlaps; "prefix and glob cross")]
+#[test_case("Bash", "Bash(git:*)", Relation::Covers; "bare covers")]
+#[test_case("Bash", "Bash()", Relation::Equal; "spellings of bare")]
+#[test_case("Bash(:*)", "Bash(git:*)", Relation::CoveredBy; "dead covers nothing")]
+#[test_case("Bash(timeout:*)", "Bash(mycmd:*)", Relation::Overlaps; "a wrapper runs the other")]
+#[test_case("Bash(sudo:*)", "Bash(mycmd:*)", Relation::Disjoint; "an allow does not look through sudo")]
+#[test_case("Bash(sudo mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "a deny looks through sudo")]
+#[test_case("Bash(FOO=1 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_env-01")]
+#[test_case("Bash(mycmd a && foo b)", "Bash(mycmd:*)", Relation::Overlaps; "a compound touches its parts")]
+#[test_case("Bash(mycmd a && foo b)", "Bash(git:*)", Relation::Disjoint; "a compound of other commands")]
+#[test_case("Bash(mycmd a && mycmd b)", "Bash(mycmd:*)", Relation::CoveredBy; "a compound of one command")]
+#[test_case("Bash(git:*)", "Edit(src/**)", Relation::Disjoint; "other tools")]
+#[test_case("Bash(touch:*)", "Edit(src/**)", Relation::Overlaps; "a file rule bears on touch")]
+#[test_case("Bash", "Edit(src/**)", Relation::Overlaps; "a file rule bears on every shell")]
+#[test_case("Edit(**)", "Edit(src/**)", Relation::Covers; "the slot and a folder")]
+#[test_case("Edit(src)", "Edit(src/**)", Relation::Equal; "two spellings of a folder")]
+#[test_case("Edit(/src/**)", "Edit(/src/a/*.rs)", Relation::Covers; "a folder and a glob in it")]
+#[test_case("Edit(/src/**)", "Edit(/lib/**)", Relation::Disjoint; "two folders")]
+#[test_case("Edit(src/**)", "Edit(lib/**)", Relation::Overlaps; "two folders at any depth")]
+#[test_case("Edit(/src/*.rs)", "Edit(/src/a*)", Relation::Overlaps; "two globs")]
+#[test_case("Edit(/SRC/**)", "Edit(/src/**)", Relation::Equal; "letter case")]
+#[test_case("Edit(/src/**)", "Edit(//home/x/**)", Relation::Overlaps; "two anchors cannot be decided")]
+#[test_case("Edit(//**)", "Edit(/src/**)", Relation::Covers; "everything covers every anchor")]
+#[test_case("Edit(//o/**)", "Read(//o/x)", Relation::Covers; "editing lets read")]
+#[test_case("Read(//o/**)", "Edit(//o/x)", Relation::Overlaps; "reading does not let edit")]
+#[test_case("Write(src/**)", "Edit(src/**)", Relation::Disjoint; "a dead rule")]
+#[test_case("Edit", "Edit(src/**)", Relation::Overlaps; "the bare tool is less than the path")]
+#[test_case("Write", "Edit", Relation::Disjoint; "two bare tools")]
+#[test_case("mcp__srv", "mcp__srv__*", Relation::Equal; "a server and its tools")]
+#[test_case("mcp__srv", "mcp__srv__read", Relation::Covers; "a server and a tool")]
+#[test_case("mcp__srv", "mcp__srv2", Relation::Disjoint; "two servers")]
+#[test_case("WebFetch(domain:*.example.com)", "WebFetch(domain:a.example.com)", Relation::Covers; "hosts")]
+#[test_case("WebFetch(domain:*.example.com)", "WebFetch(domain:example.com)", Relation::Disjoint; "a host is not below itself")]
+#[test_case("Task", "Agent", Relation::Equal; "one tool, two names")]
+#[test_case("Bash(a", "Bash(a", Relation::Equal; "opaque text is itself")]
+#[test_case("Bash(a", "Bash", Relation::Disjoint; "opaque text conflicts with nothing")]
+fn p3_relation(a: &str, b: &str, expected: Relation) {
+    let (a, b) = (Rule::parse(a), Rule::parse(b));
+    assert_eq!(relation(&a, &b), expected);
+    assert_eq!(relation(&b, &a), expected.reversed());
+}
+
+/// P2.2: the same text means other paths in the person's file.
+#[test]
+fn p2_2_a_rule_travels_with_its_source() {
+    let place = |source| PlacedRule { rule: Rule::parse("Edit(/src/**)"), source };
+    let here = place(RuleSource::CommandLine);
+    assert_eq!(relation_placed(&here, &place(RuleSource::Project)), Relation::Equal);
+    assert_eq!(relation_placed(&here, &place(RuleSource::User)), Relation::Overlaps);
+    assert_eq!(relation_placed(&here, &place(RuleSource::Flag)), Relation::Disjoint);
+}
+
+fn arb_rule() -> impl Strategy<Value = Rule> {
+    let shell = "[ab *]{1,6}(:\\*)?".prop_map(|spec| format!("Bash({spec})"));
+    let wrapped =
+        "(timeout 5|sudo|A=1) [ab *]{1,3}(:\\*)?".prop_map(|spec| format!("Bash({spec})"));
+    let compound = "[ab]{1,2} && [ab]{1,2}".prop_map(|spec| format!("Bash({spec})"));
+    let file = ("Edit|Read|Write", "(/|//|~/)?[ab*]{1,2}(/[ab*]{1,2}){0,2}")
+        .prop_map(|(tool, spec)| format!("{tool}({spec})"));
+    let other =
+        "(mcp__s(__[ab*]{1,2})?|Bash|Edit|Read|Write|Task|x\\(|WebFetch\\(domain:[ab*.]{1,4}\\))";
+    prop_oneof![4 => shell, 1 => wrapped, 1 => compound, 3 => file, 2 => other]
+        .prop_map(|t| Rule::parse(&t))
+}
+
+/// A second reading of a file pattern, by turning it into all the paths it matches out of a list.
+fn matched_paths(spec: &str) -> Vec<String> {
+    fn segment(pattern: &[u8], name: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => name.is_empty(),
+            Some((b'*', rest)) => (0..=name.len()).any(|skip| segment(rest, &name[skip..])),
+            Some((own, rest)) => name.first() == Some(own) && segment(rest, &name[1..]),
+        }
+    }
+    let names = ["a", "b", "ab", "c"];
+    let mut paths: Vec<Vec<&str>> = Vec::new();
+    for one in names {
+        paths.push(vec![one]);
+        for two in names {
+            paths.push(vec![one, two]);
+            for three in names {
+                paths.push(vec![one, two, three]);
+                paths.extend(names.map(|four| vec![one, two, three, four]));
+            }
+        }
+    }
+    let anchored = spec.starts_with('/') || spec.contains('/');
+    let pattern: Vec<&str> = spec.trim_start_matches('/').split('/').collect();
+    let fits = |path: &[&str]| {
+        path.len() == pattern.len()
+            && path
+                .iter()
+                .zip(&pattern)
+                .all(|(name, part)| segment(part.as_bytes(), name.as_bytes()))
+    };
+    paths
+        .into_iter()
+        .filter(|path| {
+            let starts = if anchored { 0..=0 } else { 0..=path.len() - 1 };
+            starts.clone().any(|from| (from + 1..=path.len()).any(|to| fits(&path[from..to])))
+        })
+        .map(|path| path.join("/"))
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// P3: reflexive, symmetric, and covering is transitive.
+    #[test]
+    fn p3_the_relation_is_an_order(a in arb_rule(), b in arb_rule(), c in arb_rule()) {
+        prop_assert_eq!(relation(&a, &a), Relation::Equal);
+        prop_assert_eq!(relation(&a, &b).reversed(), relation(&b, &a));
+        if relation(&a, &b).covers() && relation(&b, &c).covers() {
+            prop_assert!(relation(&a, &c).covers(), "{} {} {}", a, b, c);
+        }
+    }
+
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(500))]
+
+    /// P3: file patterns below one anchor agree with trying 340 paths.
+    #[test]
+    fn p3_file_patterns_agree_with_brute_force(
+        a in "/?[abc*]{1,2}(/[abc*]{1,2}){0,2}", b in "/?[abc*]{1,2}(/[abc*]{1,2}){0,2}"
+    ) {
+        let [a, b] = [a, b].map(|spec| spec.replace("**", "*"));
+        let pattern = |spec: &str| FilePattern::parse(spec, RuleSource::CommandLine);
+        let (mine, theirs) = (matched_paths(&a), matched_paths(&b));
+        for path in &mine {
+            prop_assert!(pattern(&a).matches(path), "{} {}", a, path);
+        }
+        let common = mine.iter().any(|path| theirs.contains(path));
+        let inside = mine.iter().all(|path| theirs.contains(path));
+        if let Some(meets) = pattern(&a).meets(&pattern(&b)) {
+            prop_assert!(meets || !common);
+        }
+        if let Some(within) = pattern(&a).within(&pattern(&b)) {
+            prop_assert!(!within || inside);
+        }
+    }
+}

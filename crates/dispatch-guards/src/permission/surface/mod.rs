@@ -1,0 +1,345 @@
+//! What a launch grants and denies, when settings files add rules of their own (P5).
+
+use serde::Serialize;
+
+use super::files::{Anchor, FilePattern, RuleSource};
+use super::lint::{LintClass, lint};
+use super::relation::{PlacedRule, Relation, relation_placed};
+use super::rule::{Rule, split_list};
+use super::tools;
+
+/// Most bytes that the two lists may take on a command line together.
+pub const MAX_LIST_BYTES: usize = 768 * 1024;
+/// Most bytes of one rule: the kernel takes no longer argument.
+pub const MAX_RULE_BYTES: usize = 120 * 1024;
+
+/// Where a granted rule comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GrantOrigin {
+    /// The lane's settings file.
+    Lane,
+    /// The board command of this task.
+    WorkerEdit,
+    /// The test command of this task.
+    TestCommand,
+}
+
+/// A granted rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Grant {
+    /// The rule, as it is given on the command line.
+    pub rule: String,
+    /// Where it comes from.
+    pub origin: GrantOrigin,
+}
+
+/// The lane's own lists.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct LaneRules {
+    /// `permissions.allow` of the lane's settings file.
+    pub allow: Vec<String>,
+    /// `permissions.deny` of the lane's settings file.
+    pub deny: Vec<String>,
+    /// What is denied on this lane beyond its own list ([`super::FRONTIER_DENY`]), unless the lane
+    /// grants it.
+    pub built_in_deny: Vec<String>,
+}
+
+/// The rules that one task adds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskRules {
+    /// The rule for the task's board command.
+    pub worker_edit: Option<String>,
+    /// The rule for the task's test command.
+    pub test_command: Option<String>,
+}
+
+/// The allow rules of one settings file that the agent loads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LoadedFile {
+    /// Which source it is.
+    pub source: RuleSource,
+    /// Its path, for people.
+    pub file: String,
+    /// Its `permissions.allow`.
+    pub allow: Vec<String>,
+}
+
+/// A rule that a settings file adds.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Loaded {
+    /// The rule with its place.
+    #[serde(flatten)]
+    pub placed: PlacedRule,
+    /// The file that adds it.
+    pub file: String,
+}
+
+/// Why a rule is denied.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum DenyReason {
+    /// The lane denies it.
+    Lane,
+    /// It is denied on every launch of this lane.
+    BuiltIn,
+    /// A settings file grants it and nothing of the launch does.
+    Loaded {
+        /// The file.
+        file: String,
+    },
+}
+
+/// A denied rule.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct Denied {
+    /// The rule, as it is given on the command line.
+    pub rule: String,
+    /// Why.
+    #[serde(flatten)]
+    pub reason: DenyReason,
+}
+
+/// A loaded rule that can be neither kept nor denied (P5.4).
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+pub struct RuleConflict {
+    /// The loaded rule: keeping it would widen the worker.
+    pub loaded: String,
+    /// The file that adds it.
+    pub file: String,
+    /// The granted rule: denying the loaded one would take away part of it.
+    pub granted: Grant,
+    /// How they lie to each other, the loaded rule first.
+    pub relation: Relation,
+}
+
+/// Everything a launch grants and denies.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Surface {
+    /// What the worker may do.
+    pub granted: Vec<Grant>,
+    /// What settings files add.
+    pub loaded: Vec<Loaded>,
+    /// What the launch denies.
+    pub denied: Vec<Denied>,
+    /// What cannot be decided: such a launch is refused.
+    pub conflicts: Vec<RuleConflict>,
+}
+
+/// Why a surface may not be launched.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SurfaceError {
+    /// A loaded rule can be neither kept nor denied.
+    #[error("`{}` from {} can be neither kept nor denied beside the granted `{}`: narrow one of them",
+        conflict.loaded, conflict.file, conflict.granted.rule)]
+    Conflict {
+        /// The first conflict.
+        conflict: Box<RuleConflict>,
+    },
+    /// The lists do not fit into the arguments of a program.
+    #[error(
+        "the permission lists take {bytes} bytes, more than {MAX_LIST_BYTES}: shorten the loaded settings files"
+    )]
+    TooLong {
+        /// Their size.
+        bytes: usize,
+    },
+    /// One rule does not fit into an argument.
+    #[error("a permission rule of {bytes} bytes is longer than {MAX_RULE_BYTES}: shorten it")]
+    RuleTooLong {
+        /// Its size.
+        bytes: usize,
+    },
+}
+
+impl Surface {
+    /// The two lists, one rule an argument (P4.4): allow, deny.
+    ///
+    /// # Errors
+    ///
+    /// When there is a conflict, or the lists do not fit: nothing may be launched then.
+    pub fn lists(&self) -> Result<(Vec<String>, Vec<String>), SurfaceError> {
+        if let Some(conflict) = self.conflicts.first() {
+            return Err(SurfaceError::Conflict { conflict: Box::new(conflict.clone()) });
+        }
+        let allow: Vec<String> = self.granted.iter().map(|grant| grant.rule.clone()).collect();
+        let deny: Vec<String> = self.denied.iter().map(|denied| denied.rule.clone()).collect();
+        let sizes = allow.iter().chain(&deny).map(|rule| rule.len() + 1);
+        let (total, longest) =
+            sizes.fold((0, 0), |(total, longest), size| (total + size, longest.max(size)));
+        if longest > MAX_RULE_BYTES {
+            return Err(SurfaceError::RuleTooLong { bytes: longest });
+        }
+        if total > MAX_LIST_BYTES {
+            return Err(SurfaceError::TooLong { bytes: total });
+        }
+        Ok((allow, deny))
+    }
+
+    /// What is free without any rule and not denied, in words.
+    pub fn free(&self, bare_mode: bool) -> Vec<&'static str> {
+        tools::free(bare_mode)
+    }
+}
+
+/// Puts the surface of a launch together.
+///
+/// Each loaded rule is kept when something granted covers it, denied when it has nothing in common
+/// with what is granted, and a conflict otherwise.
+///
+/// ```
+/// use dispatch_guards::permission::{LaneRules, LoadedFile, RuleSource, TaskRules, compose};
+///
+/// let lane = LaneRules { allow: vec!["Bash(cargo test:*)".into()], ..LaneRules::default() };
+/// let user = LoadedFile {
+///     source: RuleSource::User,
+///     file: "settings.json".into(),
+///     allow: vec!["Bash(cargo test --lib)".into(), "Bash(gh pr view:*)".into(), "Bash(cargo:*)".into()],
+/// };
+/// let surface = compose(&lane, &TaskRules::default(), &[user]);
+/// assert_eq!(surface.denied[0].rule, "Bash(gh pr view:*)");
+/// assert_eq!(surface.conflicts[0].loaded, "Bash(cargo:*)");
+/// assert!(surface.lists().is_err());
+/// ```
+pub fn compose(lane: &LaneRules, task: &TaskRules, files: &[LoadedFile]) -> Surface {
+    let granted = collect_grants(lane, task);
+    let mut denied: Vec<Denied> = Vec::new();
+    for rule in &lane.deny {
+        push_denied(&mut denied, rule, DenyReason::Lane);
+    }
+    for rule in &lane.built_in_deny {
+        let named = |grant: &Grant| Rule::parse(&grant.rule).tool() == Some(rule.as_str());
+        if !granted.iter().any(named) {
+            push_denied(&mut denied, rule, DenyReason::BuiltIn);
+        }
+    }
+    let loaded = collect_loaded(files);
+    let mut conflicts = Vec::new();
+    for rule in &loaded {
+        match judge_loaded(rule, &granted) {
+            Judged::Kept => {}
+            Judged::Deny(text) => {
+                push_denied(&mut denied, &text, DenyReason::Loaded { file: rule.file.clone() });
+            }
+            Judged::Conflicts(found) => conflicts.extend(found),
+        }
+    }
+    Surface { granted, loaded, denied, conflicts }
+}
+
+fn collect_grants(lane: &LaneRules, task: &TaskRules) -> Vec<Grant> {
+    let mut granted: Vec<Grant> = Vec::new();
+    let lane_rules = lane.allow.iter().map(|rule| (rule, GrantOrigin::Lane));
+    let task_rules = [
+        (task.worker_edit.as_ref(), GrantOrigin::WorkerEdit),
+        (task.test_command.as_ref(), GrantOrigin::TestCommand),
+    ];
+    let task_rules = task_rules.into_iter().filter_map(|(rule, origin)| Some((rule?, origin)));
+    for (rule, origin) in lane_rules.chain(task_rules) {
+        if granted.iter().all(|grant| grant.rule != *rule) {
+            granted.push(Grant { rule: rule.clone(), origin });
+        }
+    }
+    granted
+}
+
+fn collect_loaded(files: &[LoadedFile]) -> Vec<Loaded> {
+    let mut loaded: Vec<Loaded> = Vec::new();
+    for file in files {
+        for text in &file.allow {
+            let placed = PlacedRule { rule: Rule::parse(text), source: file.source };
+            // The first source wins; the same text from another source can mean other paths.
+            let known = loaded.iter().any(|other| {
+                other.placed.rule == placed.rule
+                    && relation_placed(&other.placed, &placed) == Relation::Equal
+            });
+            if !known {
+                loaded.push(Loaded { placed, file: file.file.clone() });
+            }
+        }
+    }
+    loaded
+}
+
+fn push_denied(denied: &mut Vec<Denied>, rule: &str, reason: DenyReason) {
+    if denied.iter().all(|other| other.rule != rule) {
+        denied.push(Denied { rule: rule.to_owned(), reason });
+    }
+}
+
+/// What becomes of a loaded rule.
+enum Judged {
+    Kept,
+    Deny(String),
+    Conflicts(Vec<RuleConflict>),
+}
+
+fn judge_loaded(rule: &Loaded, granted: &[Grant]) -> Judged {
+    let placed = widest_reading(&rule.placed);
+    let relations: Vec<(&Grant, Relation)> = granted
+        .iter()
+        .map(|grant| (grant, relation_placed(&placed, &PlacedRule::command_line(&grant.rule))))
+        .collect();
+    if relations.iter().any(|(_, relation)| relation.reversed().covers()) {
+        return Judged::Kept;
+    }
+    let touched: Vec<RuleConflict> = relations
+        .iter()
+        .filter(|(_, relation)| *relation != Relation::Disjoint)
+        .map(|(grant, relation)| RuleConflict {
+            loaded: rule.placed.rule.to_string(),
+            file: rule.file.clone(),
+            granted: (*grant).clone(),
+            relation: *relation,
+        })
+        .collect();
+    if !touched.is_empty() {
+        return Judged::Conflicts(touched);
+    }
+    match as_command_line(&placed) {
+        AsGiven::Rule(text) => Judged::Deny(text),
+        AsGiven::Harmless => Judged::Kept,
+    }
+}
+
+/// What an odd text may mean at worst: a blank before the parenthesis is the whole tool.
+fn widest_reading(placed: &PlacedRule) -> PlacedRule {
+    let text = placed.rule.to_string();
+    if matches!(placed.rule, Rule::Opaque { .. })
+        && lint(&text).class == LintClass::Everything
+        && let Some(tool) = split_list(&text).first()
+    {
+        return PlacedRule { rule: Rule::parse(tool), source: placed.source };
+    }
+    placed.clone()
+}
+
+/// A rule of a settings file as it has to be given on the command line to mean the same.
+enum AsGiven {
+    Rule(String),
+    /// It grants nothing there, and its text would not survive the list.
+    Harmless,
+}
+
+fn as_command_line(placed: &PlacedRule) -> AsGiven {
+    let text = placed.rule.to_string();
+    let survives = split_list(&text).len() == 1 && !text.contains(['\n', '\r', '\0']);
+    if !survives {
+        return AsGiven::Harmless;
+    }
+    let (Some(tool @ ("Edit" | "Read")), Some(spec)) = (placed.rule.tool(), placed.rule.spec())
+    else {
+        return AsGiven::Rule(text);
+    };
+    match FilePattern::parse(spec, placed.source).anchor {
+        // `/x` of the person's file begins at their agent directory, which has another name here.
+        Anchor::AgentHome => AsGiven::Rule(format!("{tool}(~/.claude{spec})")),
+        Anchor::Nowhere => AsGiven::Harmless,
+        Anchor::Here | Anchor::Start | Anchor::Home | Anchor::Root => AsGiven::Rule(text),
+    }
+}
+
+#[cfg(test)]
+mod tests;

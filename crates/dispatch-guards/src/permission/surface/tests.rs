@@ -1,0 +1,168 @@
+use proptest::prelude::*;
+
+use super::super::relation::relation;
+use super::*;
+
+fn own(rules: &[&str]) -> Vec<String> {
+    rules.iter().map(ToString::to_string).collect()
+}
+
+fn lane(allow: &[&str], deny: &[&str]) -> LaneRules {
+    LaneRules { allow: own(allow), deny: own(deny), built_in_deny: Vec::new() }
+}
+
+fn user(allow: &[&str]) -> LoadedFile {
+    LoadedFile { source: RuleSource::User, file: "user.json".to_owned(), allow: own(allow) }
+}
+
+fn denied(surface: &Surface) -> Vec<&str> {
+    surface.denied.iter().map(|denied| denied.rule.as_str()).collect()
+}
+
+/// P5.3, D7.4.
+#[test]
+fn p5_3_granted_is_the_lane_and_the_task_without_duplicates() {
+    let task = TaskRules {
+        worker_edit: Some("Bash(/x/worker-edit T-1:*)".to_owned()),
+        test_command: Some("Bash(cargo test:*)".to_owned()),
+    };
+    let surface = compose(&lane(&["Edit(**)", "Bash(cargo test:*)"], &["Bash(gh:*)"]), &task, &[]);
+    let (allow, deny) = surface.lists().unwrap();
+    assert_eq!(allow, ["Edit(**)", "Bash(cargo test:*)", "Bash(/x/worker-edit T-1:*)"]);
+    assert_eq!(deny, ["Bash(gh:*)"]);
+    assert_eq!(surface.granted[1].origin, GrantOrigin::Lane);
+}
+
+/// P5.4.
+#[test]
+fn p5_4_a_loaded_rule_is_kept_denied_or_a_conflict() {
+    let granted = lane(&["Bash(cargo test:*)", "Edit(**)"], &[]);
+    let file = user(&[
+        "Bash(cargo test --lib)",
+        "Edit(src/**)",
+        "Bash(gh:*)",
+        "Bash(cargo:*)",
+        "mcp__srv",
+    ]);
+    let surface = compose(&granted, &TaskRules::default(), &[file]);
+    assert_eq!(denied(&surface), ["Bash(gh:*)", "mcp__srv"]);
+    let conflicts: Vec<_> = surface
+        .conflicts
+        .iter()
+        .map(|found| (found.loaded.as_str(), found.granted.rule.as_str(), found.file.as_str()))
+        .collect();
+    assert_eq!(conflicts, [("Bash(cargo:*)", "Bash(cargo test:*)", "user.json")]);
+    insta::assert_snapshot!(surface.lists().unwrap_err(), @"`Bash(cargo:*)` from user.json can be neither kept nor denied beside the granted `Bash(cargo test:*)`: narrow one of them");
+}
+
+#[test]
+fn p5_4_a_loaded_rule_that_means_everything_is_a_conflict() {
+    for rule in ["Bash", "Bash (x:*)", "Bash(*)", "Bash( * )"] {
+        let surface = compose(&lane(&["Bash(a:*)"], &[]), &TaskRules::default(), &[user(&[rule])]);
+        assert_eq!(surface.conflicts.len(), 1, "{rule}");
+        assert!(surface.denied.is_empty(), "{rule}");
+    }
+}
+
+/// A dead text of a settings file grants nothing and must not break the deny list.
+#[test]
+fn p5_4_dead_text_is_not_passed_on() {
+    let file = user(&["Bash(a:*),Bash(b:*)", "Bash(c:*)\nBash(d:*)", "Bash(e"]);
+    let surface = compose(&lane(&["Edit(**)"], &[]), &TaskRules::default(), &[file]);
+    assert_eq!(denied(&surface), ["Bash(e"]);
+}
+
+/// P2.2: `/x` of the person's file is not `/x` of the command line.
+#[test]
+fn p2_2_a_loaded_path_is_denied_where_it_lies() {
+    let surface =
+        compose(&lane(&["Bash(a:*)"], &[]), &TaskRules::default(), &[user(&["Edit(/src/**)"])]);
+    assert_eq!(denied(&surface), ["Edit(~/.claude/src/**)"]);
+}
+
+#[test]
+fn p5_8_the_built_in_denials_spare_what_the_lane_grants() {
+    let lane = LaneRules {
+        built_in_deny: own(&["WebFetch", "CronCreate"]),
+        ..lane(&["WebFetch(domain:docs.rs)"], &[])
+    };
+    let surface = compose(&lane, &TaskRules::default(), &[]);
+    assert_eq!(denied(&surface), ["CronCreate"]);
+}
+
+#[test]
+fn p4_4_lists_that_do_not_fit_refuse() {
+    let many: Vec<String> = (0..60_000).map(|n| format!("Bash(command-{n:06})")).collect();
+    let surface =
+        compose(&LaneRules { deny: many, ..LaneRules::default() }, &TaskRules::default(), &[]);
+    assert!(matches!(surface.lists(), Err(SurfaceError::TooLong { .. })));
+    let long = lane(&[&format!("Bash({})", "a".repeat(MAX_RULE_BYTES))], &[]);
+    assert!(matches!(
+        compose(&long, &TaskRules::default(), &[]).lists(),
+        Err(SurfaceError::RuleTooLong { .. })
+    ));
+}
+
+fn arb_rules() -> impl Strategy<Value = Vec<String>> {
+    prop::collection::vec("[ab *]{1,4}(:\\*)?".prop_map(|spec| format!("Bash({spec})")), 0..4)
+}
+
+fn arb_command() -> impl Strategy<Value = String> {
+    "[ab]{1,2}( [ab]{1,2}){0,2}"
+}
+
+/// Whether a rule admits a simple command, read a second way: by the words of the facts.
+fn admits(rule: &str, command: &str) -> bool {
+    fn glob(pattern: &[u8], text: &[u8]) -> bool {
+        match pattern.split_first() {
+            None => text.is_empty(),
+            Some((b'*', rest)) => (0..=text.len()).any(|skip| glob(rest, &text[skip..])),
+            Some((own, rest)) => text.first() == Some(own) && glob(rest, &text[1..]),
+        }
+    }
+    if rule == "Bash" {
+        return true;
+    }
+    let spec = rule.strip_prefix("Bash(").and_then(|rest| rest.strip_suffix(')')).unwrap();
+    let squeeze =
+        |text: &str| text.split(' ').filter(|w| !w.is_empty()).collect::<Vec<_>>().join(" ");
+    if spec == "*" {
+        return true;
+    }
+    if let Some(prefix) = spec.strip_suffix(":*") {
+        let fits = |p: &str| command == p || command.starts_with(&format!("{p} "));
+        return prefix.trim() == prefix && !prefix.is_empty() && fits(&squeeze(prefix));
+    }
+    if !spec.contains('*') {
+        return spec == command;
+    }
+    let pattern = squeeze(spec);
+    let only = pattern.strip_suffix(" *").filter(|stem| !stem.contains('*'));
+    only == Some(command) || glob(pattern.as_bytes(), command.as_bytes())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    /// P5.5: with everything loaded, a worker can do no more than what was granted; and no denial of
+    /// a loaded rule takes away anything granted.
+    #[test]
+    fn p5_5_loaded_rules_never_widen_and_grants_stay(
+        allow in arb_rules(), loaded in arb_rules(), commands in prop::collection::vec(arb_command(), 20)
+    ) {
+        let lane = LaneRules { allow, ..LaneRules::default() };
+        let file = LoadedFile { source: RuleSource::User, file: "user".into(), allow: loaded.clone() };
+        let surface = compose(&lane, &TaskRules::default(), &[file]);
+        if let Ok((granted, denied)) = surface.lists() {
+            for command in &commands {
+                let by = |rules: &[String]| rules.iter().any(|rule| admits(rule, command));
+                let runs = (by(&granted) || by(&loaded)) && !by(&denied);
+                prop_assert!(!runs || by(&lane.allow), "{} widens", command);
+                prop_assert!(!by(&lane.allow) || runs, "{} is taken away", command);
+            }
+            for (grant, deny) in granted.iter().flat_map(|g| denied.iter().map(move |d| (g, d))) {
+                prop_assert_eq!(relation(&Rule::parse(grant), &Rule::parse(deny)), Relation::Disjoint);
+            }
+        }
+    }
+}

@@ -1,0 +1,118 @@
+//! The tools of the agent, and which rule of one governs another (P2.2, P2.4, P5.8).
+
+/// The tools known to the measured version of the agent.
+pub const KNOWN: &[&str] = &[
+    "Agent",
+    "AskUserQuestion",
+    "Bash",
+    "BashOutput",
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "Edit",
+    "EnterPlanMode",
+    "EnterWorktree",
+    "ExitPlanMode",
+    "ExitWorktree",
+    "Glob",
+    "Grep",
+    "KillShell",
+    "LSP",
+    "ListMcpResourcesTool",
+    "Monitor",
+    "NotebookEdit",
+    "PowerShell",
+    "PushNotification",
+    "Read",
+    "ReadMcpResourceTool",
+    "RemoteTrigger",
+    "ReportFindings",
+    "ScheduleWakeup",
+    "SendMessage",
+    "Skill",
+    "SlashCommand",
+    "StructuredOutput",
+    "Task",
+    "TaskCreate",
+    "TaskGet",
+    "TaskList",
+    "TaskOutput",
+    "TaskStop",
+    "TaskUpdate",
+    "TeamCreate",
+    "TeamDelete",
+    "TodoWrite",
+    "ToolSearch",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+    "Write",
+];
+
+/// Tools that older versions had: a rule for one does nothing [e_multi-01].
+pub const GONE: &[&str] = &["MultiEdit", "LS", "NotebookRead"];
+
+/// The tools there are in bare mode.
+pub const BARE_MODE: &[&str] = &["Bash", "Edit", "Read"];
+
+/// What the frontier lane denies beyond its own list: scheduling, work trees, the web, messages.
+pub const FRONTIER_DENY: &[&str] = &[
+    "CronCreate",
+    "CronDelete",
+    "CronList",
+    "EnterWorktree",
+    "ExitWorktree",
+    "ScheduleWakeup",
+    "SendMessage",
+    "WebFetch",
+    "WebSearch",
+    "Workflow",
+];
+
+/// What is free without any rule, in words, for `explain` (P5.8).
+pub fn free(bare_mode: bool) -> Vec<&'static str> {
+    let mut free = vec![
+        "Read: every file of the slot, `.git` and secrets included",
+        "Bash: commands that only read, inside the slot (ls, cat, grep, git log, …)",
+        "Bash: `cd` inside the slot; input redirected from any file of the machine",
+    ];
+    if !bare_mode {
+        free.extend([
+            "Agent: sub-agents, bounded by the same rules",
+            "TaskCreate and the other task lists of the agent",
+            "CronCreate, EnterWorktree, ScheduleWakeup",
+            "WebFetch: preapproved documentation hosts",
+        ]);
+    }
+    free
+}
+
+/// The name under which the agent knows a tool: `Task` is `Agent` [ag2_dtask-01].
+pub fn canonical(tool: &str) -> &str {
+    if tool == "Task" { "Agent" } else { tool }
+}
+
+/// Commands whose file arguments the agent reads itself, so that file rules bear on them.
+pub const PATH_COMMANDS: &[&str] = &[
+    "cat", "cd", "cmp", "column", "comm", "cp", "cut", "diff", "du", "egrep", "fgrep", "file",
+    "find", "fold", "grep", "head", "ls", "mkdir", "mv", "nl", "od", "paste", "rg", "rm", "rmdir",
+    "sed", "sort", "stat", "strings", "tac", "tail", "touch", "tree", "uniq", "wc", "awk", "jq",
+];
+
+/// A pattern over tool names, `*` standing for anything.
+pub fn name_matches(pattern: &str, name: &str) -> bool {
+    match pattern.split_once('*') {
+        None => pattern == name,
+        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
+            (0..=rest.len())
+                .filter(|at| rest.is_char_boundary(*at))
+                .any(|at| name_matches(tail, &rest[at..]))
+        }),
+    }
+}
+
+/// The server and tool pattern of an MCP rule: `mcp__srv` is `mcp__srv__*` [mcp_server-03].
+pub fn mcp_pattern(tool: &str) -> Option<String> {
+    let rest = tool.strip_prefix("mcp__")?;
+    Some(if rest.contains("__") { tool.to_owned() } else { format!("{tool}__*") })
+}
