@@ -25,5 +25,5 @@ pub use ancestry::MergedFacts;
 pub use error::GitError;
 pub use git::Git;
 pub use remote::Remote;
-pub use repository::Repository;
+pub use repository::{CodeRoot, Repository};
 pub use settings::{Identity, Ownership, VcsSettings, Who};

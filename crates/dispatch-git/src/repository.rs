@@ -27,24 +27,45 @@ pub struct Repository {
     object_format: String,
 }
 
-impl Repository {
-    /// The repository of `dir`, one of the person's own folders; from a linked worktree its main checkout.
-    ///
-    /// Its configuration is read now and once: what somebody writes into it later steers nothing.
-    pub fn discover(git: Git, settings: VcsSettings, dir: &Utf8Path) -> Result<Self, GitError> {
-        let common_dir = Self::common_dir_of(&git, dir)?;
+/// The main checkout of a repository, and the git directory that all its worktrees share.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CodeRoot {
+    /// The main checkout.
+    pub path: Utf8PathBuf,
+    /// The shared git directory.
+    pub common_dir: Utf8PathBuf,
+}
+
+impl CodeRoot {
+    /// The code root of `dir`, one of the person's own folders; from a linked worktree the main checkout.
+    pub fn find(git: &Git, dir: &Utf8Path) -> Result<Self, GitError> {
+        let common_dir = Repository::common_dir_of(git, dir)?;
         let listed = list_worktrees(git.call(dir, &Place::Common { git_dir: &common_dir }))?;
-        let main = listed.split(|&byte| byte == 0).next().unwrap_or_default();
-        let bare = listed.split(|&byte| byte == 0).nth(1) == Some(b"bare");
-        let main = main.strip_prefix(b"worktree ").and_then(|path| str::from_utf8(path).ok());
-        let code_root = match main {
-            Some(path) if !bare => Utf8PathBuf::from(path),
+        let mut fields = listed.split(|&byte| byte == 0);
+        let main = fields.next().and_then(|field| field.strip_prefix(b"worktree "));
+        let bare = fields.next() == Some(b"bare");
+        match main.and_then(|path| str::from_utf8(path).ok()) {
+            Some(path) if !bare => Ok(Self { path: path.into(), common_dir }),
             _ => {
                 let why = "its main repository is bare or its path is not text".to_owned();
-                return Err(GitError::NoRepository { dir: dir.to_owned(), why });
+                Err(GitError::NoRepository { dir: dir.to_owned(), why })
             }
-        };
-        Self::open(git, settings, code_root, common_dir)
+        }
+    }
+}
+
+impl Repository {
+    /// The repository of `dir`, one of the person's own folders; from a linked worktree its main checkout.
+    pub fn discover(git: Git, settings: VcsSettings, dir: &Utf8Path) -> Result<Self, GitError> {
+        let root = CodeRoot::find(&git, dir)?;
+        Self::at(git, settings, root)
+    }
+
+    /// The repository at a code root that was found.
+    ///
+    /// Its configuration is read now and once: what somebody writes into it later steers nothing.
+    pub fn at(git: Git, settings: VcsSettings, root: CodeRoot) -> Result<Self, GitError> {
+        Self::open(git, settings, root.path, root.common_dir)
     }
 
     /// The common git directory of the repository that holds `dir`, absolute.
