@@ -12,6 +12,9 @@ use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 
+/// How long a connection may wait to be taken.
+const LOOK: Duration = Duration::from_millis(2);
+
 /// One request, read whole.
 #[derive(Clone, Debug)]
 pub(crate) struct Request {
@@ -161,6 +164,15 @@ enum Listener {
 }
 
 impl Listener {
+    /// Accepting must not block: a socket file may be gone when the server ends, and then nothing could wake it.
+    fn poll_only(&self) {
+        match self {
+            Self::Tcp(listener) => listener.set_nonblocking(true),
+            Self::Unix(listener) => listener.set_nonblocking(true),
+        }
+        .expect("a fresh listener can be set up");
+    }
+
     fn accept(&self) -> io::Result<Socket> {
         Ok(match self {
             Self::Tcp(listener) => {
@@ -210,16 +222,22 @@ impl Server {
     }
 
     fn start(listener: Listener, address: Address, handler: Box<Handler>) -> Self {
+        listener.poll_only();
         let stop = Arc::new(Stop::default());
         let open = Arc::new(Mutex::new(Vec::new()));
         let handler: Arc<Handler> = handler.into();
         let accepting = thread::spawn({
             let (stop, open) = (Arc::clone(&stop), Arc::clone(&open));
             move || {
-                while let Ok(socket) = listener.accept() {
-                    if stop.is_set() {
-                        break;
-                    }
+                while !stop.is_set() {
+                    let socket = match listener.accept() {
+                        Ok(socket) => socket,
+                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                            stop.pause(LOOK);
+                            continue;
+                        }
+                        Err(error) => panic!("could not accept a connection: {error}"),
+                    };
                     let socket = Arc::new(socket);
                     open.lock().unwrap().push(Arc::clone(&socket));
                     let (stop, handler) = (Arc::clone(&stop), Arc::clone(&handler));
@@ -238,11 +256,6 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.stop.set();
-        // Wakes the thread that accepts; a failure means that it has ended.
-        match &self.address {
-            Address::Tcp(address) => drop(TcpStream::connect(address)),
-            Address::Unix(path) => drop(UnixStream::connect(path)),
-        }
         if let Some(accepting) = self.accepting.take() {
             drop(accepting.join());
         }

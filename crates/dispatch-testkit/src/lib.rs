@@ -5,6 +5,7 @@
 //! - [`model_server`] is a scripted model on loopback that a real `claude` talks to;
 //! - [`forge_server`] is a forge behind a socket file that a real `gh` talks to;
 //! - [`repo`] is a repository with a bare remote, [`board`] a board of task files, both in a [`scratch`] folder;
+//! - [`scene`] sets all of these up as one world for a test of the whole job;
 //! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
 //!
 //! Every helper panics on failure: in a test that is the report. The crate is a development dependency only.
@@ -17,6 +18,7 @@ mod http;
 pub mod model_server;
 pub mod programs;
 pub mod repo;
+pub mod scene;
 pub mod scratch;
 pub mod wait;
 

@@ -43,6 +43,7 @@ pub struct ModelServer {
 
 struct State {
     lanes: Vec<Lane>,
+    local: Vec<(String, String)>,
     requests: Vec<ModelRequest>,
 }
 
@@ -52,6 +53,7 @@ impl ModelServer {
     pub fn start(lanes: impl IntoIterator<Item = Lane>) -> Self {
         let state = Arc::new(Mutex::new(State {
             lanes: lanes.into_iter().collect(),
+            local: Vec::new(),
             requests: Vec::new(),
         }));
         let server = Server::tcp(Box::new({
@@ -80,6 +82,14 @@ impl ModelServer {
     /// Adds a lane before all others, while the model runs.
     pub fn add(&self, lane: Lane) {
         self.lock().lanes.insert(0, lane);
+    }
+
+    /// Lists a model as a local model server does at `/api/v0/models`; `state` is `loaded` or another word. A model
+    /// listed before gets the new state.
+    pub fn load_local(&self, id: &str, state: &str) {
+        let mut shared = self.lock();
+        shared.local.retain(|(known, _)| known != id);
+        shared.local.push((id.to_owned(), state.to_owned()));
     }
 
     /// All requests so far, in the order they came.
@@ -193,6 +203,16 @@ fn text_of(content: &Value) -> String {
 
 fn answer(state: &Mutex<State>, request: &Request, reply: &mut Reply<'_>) -> io::Result<Next> {
     let path = request.path.split('?').next().unwrap_or_default();
+    if path == "/api/v0/models" {
+        let models = &state.lock().unwrap().local;
+        let models: Vec<Value> = models
+            .iter()
+            .map(|(id, state)| json!({"id": id, "object": "model", "type": "llm", "state": state}))
+            .collect();
+        let body = json!({"object": "list", "data": models}).to_string();
+        reply.send(200, &wire::json_header(), body.as_bytes())?;
+        return Ok(Next::Keep);
+    }
     if request.method != "POST" || !path.ends_with("/v1/messages") {
         let body: &[u8] =
             if path.ends_with("/count_tokens") { br#"{"input_tokens":10}"# } else { b"{}" };

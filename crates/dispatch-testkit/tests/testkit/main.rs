@@ -6,3 +6,4 @@ mod board;
 mod forge_server;
 mod model_server;
 mod repo;
+mod scene;

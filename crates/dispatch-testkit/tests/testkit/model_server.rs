@@ -1,5 +1,7 @@
 //! A real `claude` talks to the scripted model.
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
@@ -191,4 +193,25 @@ fn a_turn_can_act_on_the_world_before_it_answers() {
 
     let written = std::fs::read_to_string(desk.work.join("meanwhile.txt")).unwrap();
     assert!(written.contains("Please work on TASK-1."));
+}
+
+#[test]
+fn a_local_model_is_listed_with_its_present_state() {
+    let model = ModelServer::start([]);
+    model.load_local("qwen", "not-loaded");
+    model.load_local("qwen", "loaded");
+    let mut stream = TcpStream::connect(("127.0.0.1", model.port())).unwrap();
+    stream
+        .write_all(b"GET /api/v0/models HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")
+        .unwrap();
+
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer).unwrap();
+
+    let body: Value = serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap();
+    assert_eq!(
+        (&body["data"][0]["id"], &body["data"][0]["state"]),
+        (&json!("qwen"), &json!("loaded"))
+    );
+    assert_eq!(body["data"].as_array().unwrap().len(), 1);
 }
