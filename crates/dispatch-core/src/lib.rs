@@ -14,6 +14,8 @@ pub mod config;
 pub mod dependencies;
 pub mod id;
 mod js_text;
+pub mod lane;
+pub mod launch;
 pub mod message;
 pub mod names;
 pub mod object;
@@ -23,6 +25,7 @@ pub mod path;
 pub mod record;
 pub mod select;
 pub mod slot;
+pub mod start_commit;
 pub mod status;
 pub mod stream;
 pub mod task;
@@ -32,3 +35,6 @@ pub mod triage;
 pub mod trigger;
 pub mod worker_edit;
 mod yaml;
+
+#[cfg(test)]
+mod testing;

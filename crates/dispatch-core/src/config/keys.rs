@@ -10,6 +10,7 @@ use super::values::{
     BoardWriter, ConfinementMode, Effort, ForgeKind, HookKind, Language, LedgerReview, Owner,
     ParentBranch, ReadPolicy, SettingSource, SocketPolicy, VerificationTree,
 };
+use crate::launch::Preset;
 use crate::triage::Tier;
 
 macro_rules! choice {
@@ -31,6 +32,7 @@ choice!(PARENT_BRANCH, ParentBranch);
 choice!(READ_POLICY, ReadPolicy);
 choice!(SETTING_SOURCE, SettingSource);
 choice!(SOCKET_POLICY, SocketPolicy);
+choice!(PRESET, Preset);
 choice!(TREE, VerificationTree);
 choice!(TIER, Tier);
 
@@ -96,6 +98,7 @@ static GLOBS: Shape = list(&GLOB);
 static SOME_GLOBS: Shape = some(&GLOB);
 static PATHS: Shape = list(&CONTAINED);
 static FREE_PATHS: Shape = list(&FREE_PATH);
+static PRESETS: Shape = Shape::List { item: &PRESET, min: 0, unique: true };
 static LINES: Shape = list(&LINE);
 static SIBLINGS: Shape = list(&SIBLING);
 static PORTS_LIST: Shape = list(&PORT);
@@ -168,7 +171,7 @@ static CONFINEMENT_OBJECT: Shape = Shape::Object(&[
     key("mode", &CONFINEMENT_MODE, "How much of the confinement must be in force."),
     key("reads", &READ_POLICY, "What a confined process may read."),
     key("readable", &FREE_PATHS, "Further readable files and folders."),
-    key("presets", &LINES, "The toolchains whose folders are readable."),
+    key("presets", &PRESETS, "The toolchains whose folders are readable."),
     key("unixSockets", &SOCKET_POLICY, "Whether Unix sockets may be used."),
     key("tcpPorts", &OR_PORTS, "The only ports that may be connected to; none is no restriction."),
 ]);

@@ -73,13 +73,12 @@ pub fn fill(text: &str, values: &[(&str, &dyn Display)]) -> String {
     let mut rest = text;
     while let Some((before, name, after)) = next_placeholder(rest) {
         out.push_str(before);
-        match values.iter().find(|(known, _)| *known == name) {
-            Some((_, value)) => out.push_str(&value.to_string()),
-            None => {
-                out.push('{');
-                out.push_str(name);
-                out.push('}');
-            }
+        if let Some((_, value)) = values.iter().find(|(known, _)| *known == name) {
+            out.push_str(&value.to_string());
+        } else {
+            out.push('{');
+            out.push_str(name);
+            out.push('}');
         }
         rest = after;
     }
