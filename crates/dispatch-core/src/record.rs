@@ -118,6 +118,9 @@ pub struct RecordedProposal {
     /// What the last sweep did about it, so that a thing is said once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
+    /// Whether a person's `Done` was taken back once (M1 3b); a second time it is respected.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub done_reverted: bool,
 }
 
 /// The record of a task, `tasks/<ID>.json`. Only the holder of the task's OS lock writes it.

@@ -3,6 +3,9 @@
 //! The engine talks to the world only through [`ports`]: the adapters implement them, and so does the
 //! simulator, which is why no function here may reach around them.
 
+pub mod board_place;
+pub mod governor;
 pub mod hand_over;
 pub mod ports;
 pub mod setup;
+pub mod texts;
