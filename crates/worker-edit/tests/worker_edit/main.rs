@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod real_board;
+
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
