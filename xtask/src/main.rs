@@ -3,6 +3,7 @@
 //! `cargo xtask peers` installs the real programs the tests talk to, `cargo xtask lint`, `deny` and `test` are the
 //! three gates. Nothing has to be installed beforehand but the Rust toolchain, `npm`, `pip` and `apt-get`.
 
+mod demo;
 mod gates;
 mod peers;
 mod shell;
@@ -31,6 +32,12 @@ enum Task {
     Deny,
     /// Run every test, the programs they talk to installed first
     Test,
+    /// Play the whole job on a throw-away repository
+    Demo {
+        /// With the real board program, agent and forge client, against scripted servers
+        #[arg(long)]
+        real: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -49,5 +56,6 @@ fn run(task: &Task) -> Result<()> {
         Task::Lint => gates::lint(),
         Task::Deny => gates::deny(),
         Task::Test => gates::test(),
+        Task::Demo { real } => demo::play(*real),
     }
 }

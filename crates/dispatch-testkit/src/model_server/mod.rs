@@ -183,6 +183,17 @@ impl ModelRequest {
         line.map(str::to_owned)
     }
 
+    /// The board command the client's text names: the path of `worker-edit` and the task's id.
+    pub fn board_command(&self) -> Option<String> {
+        let text = format!("{}\n{}", self.system(), self.prompt());
+        let (before, after) = text.split_once("/worker-edit ")?;
+        let outside = |letter: char| letter.is_whitespace() || "`'\"(".contains(letter);
+        let folder = before.rsplit(outside).next()?;
+        let id = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        let end = after.find(|letter| !id(letter)).unwrap_or(after.len());
+        Some(format!("{folder}/worker-edit {}", after[..end].trim_end_matches('.')))
+    }
+
     /// The value of a header, by its name in lower case.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())

@@ -240,6 +240,16 @@ impl Turn {
         })
     }
 
+    /// Edits the task through the board command the worker was given; `edits` is written as in a shell. Says so in a text
+    /// when it was given none.
+    pub fn worker_edit(edits: impl Into<String>) -> Self {
+        let edits = edits.into();
+        Self::made(move |request| match request.board_command() {
+            Some(command) => Self::bash(format!("{command} {edits}")),
+            None => Self::text("I was given no board command."),
+        })
+    }
+
     /// Answers by the schema the client was given.
     pub fn verdict(answer: &Value) -> Self {
         Self::tool(VERDICT_TOOL, answer.clone())

@@ -215,3 +215,19 @@ fn a_local_model_is_listed_with_its_present_state() {
     );
     assert_eq!(body["data"].as_array().unwrap().len(), 1);
 }
+
+#[test]
+fn the_board_command_is_found_in_the_prompt() {
+    let Some(claude) = programs::find(Peer::Claude) else { return };
+    let desk = Desk::new();
+    let model = ModelServer::start([
+        Lane::new("any").turns([Turn::worker_edit("--check-ac 1"), Turn::text("Done.")])
+    ]);
+    let prompt = "Tick criteria with `/opt/dispatch/worker-edit T-5.1`.";
+
+    let mut command = desk.claude(&claude, &model, &["--append-system-prompt", prompt]);
+    let output = programs::output(&mut command);
+
+    let denied = &result(&output.stdout)["permission_denials"][0]["tool_input"]["command"];
+    assert_eq!(*denied, json!("/opt/dispatch/worker-edit T-5.1 --check-ac 1"));
+}
