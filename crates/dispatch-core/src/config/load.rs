@@ -99,12 +99,18 @@ pub fn load(text: &str, location: &Location) -> Result<Loaded, Vec<ConfigError>>
     Ok(Loaded { config, warnings, older, given })
 }
 
+/// The configuration of the smallest file that loads: all defaults, one slot, the local lane turned off.
+pub fn smallest() -> Config {
+    let place = Location { file: Utf8PathBuf::new(), found: Found::Given, board_dir: None };
+    match load(MINIMAL, &place) {
+        Ok(loaded) => loaded.config,
+        Err(errors) => unreachable!("the smallest file loads, as a test says: {errors:?}"),
+    }
+}
+
 /// The JSON Schema of `lanes.json`, with the defaults in it.
 pub fn schema() -> Value {
-    let defaults =
-        load(MINIMAL, &Location { file: Utf8PathBuf::new(), found: Found::Given, board_dir: None })
-            .ok()
-            .and_then(|loaded| serde_json::to_value(&loaded.config).ok());
+    let defaults = serde_json::to_value(smallest()).ok();
     let mut schema = shape::schema(&ROOT, defaults.as_ref());
     if let Value::Object(schema) = &mut schema {
         schema.insert("$schema".to_owned(), json!("https://json-schema.org/draft/2020-12/schema"));

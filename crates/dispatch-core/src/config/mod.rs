@@ -27,7 +27,7 @@ mod tests;
 pub use error::{ConfigError, ConfigWarning, Fault};
 pub use lane_settings::{LaneSettings, load_lane_settings};
 pub use lanes::{FrontierLane, Lanes, LocalLane, PathModels};
-pub use load::{Found, Loaded, Location, load, schema};
+pub use load::{Found, Loaded, Location, load, schema, smallest};
 pub use model::{
     AgentConfig, BoardConfig, ChecksConfig, CommitConfig, Config, ConfinementConfig, Credential,
     FileCommand, ForgeConfig, GcConfig, GeneratedConfig, HumanReviewConfig, Identity, LedgerConfig,
