@@ -26,4 +26,4 @@ pub use self::commands::{Reach, SystemCommands};
 pub use self::mailbox::FolderMailbox;
 pub use self::notifier::{SystemNotifier, notifier_argv};
 pub use self::supervisor::SupervisorProgram;
-pub use self::verdict::{VERDICT_SCHEMA, judge_answer};
+pub use self::verdict::judge_answer;

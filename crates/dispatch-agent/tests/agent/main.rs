@@ -5,6 +5,7 @@
 mod claude;
 mod commands;
 mod desk;
+mod mailbox;
 mod notifier;
 mod readiness;
 mod reviewer;

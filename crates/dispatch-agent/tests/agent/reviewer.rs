@@ -3,7 +3,8 @@
 use std::fs;
 use std::time::Duration;
 
-use dispatch_agent::{ClaudeAgent, ClaudeSettings, VERDICT_SCHEMA};
+use dispatch_agent::{ClaudeAgent, ClaudeSettings};
+use dispatch_core::launch::VERDICT_SCHEMA;
 use dispatch_engine::ports::{Agent, Review, ReviewRequest, Verdict};
 use dispatch_testkit::json;
 use dispatch_testkit::model_server::{Lane, ModelServer, Turn};
