@@ -1,13 +1,13 @@
 //! The task model (B1).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::id::TaskId;
 use crate::status::Status;
 use crate::triage::{Answer, ExecutionPath, Lane, Tier};
 
 /// One item of the board, as read.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Task {
     /// Its id in the board's spelling.
@@ -63,7 +63,7 @@ pub struct Task {
 }
 
 /// A declared file entry (B1.3).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DeclaredFile {
     /// The entry without back-ticks, trailing notes and marks: a path, a folder (trailing `/`) or a glob.
@@ -73,7 +73,7 @@ pub struct DeclaredFile {
 }
 
 /// The value of a `Key: value` line that may be given once (B1.4).
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "value")]
 pub enum OneLine {
     /// There is no such line.
@@ -95,7 +95,7 @@ impl OneLine {
 }
 
 /// An item of a checklist.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChecklistItem {
     /// Its number as written, from 1; how commands name it.
@@ -107,7 +107,7 @@ pub struct ChecklistItem {
 }
 
 /// A comment on a task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comment {
     /// Its number as written, from 1.
@@ -121,7 +121,7 @@ pub struct Comment {
 }
 
 /// One of the two checklists of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Checklist {
     /// The acceptance criteria.

@@ -26,7 +26,7 @@ closed_set! {
 }
 
 /// One triage answer as the labels give it (B1.1).
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind", content = "value")]
 pub enum Answer<T> {
     /// No label of this key.

@@ -5,7 +5,9 @@
 //! Everything arrives as a value; nothing here opens a file, starts a program, or reads a clock.
 
 pub mod claims;
+pub mod guards;
 pub mod paths;
 pub mod permission;
 pub mod scope;
 pub mod test_command;
+pub mod verdict;

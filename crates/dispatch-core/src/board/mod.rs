@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::board_config::BoardConfig;
 use crate::id::TaskId;
@@ -14,7 +14,7 @@ use crate::task_file::{self, FaultClass, TaskFileError};
 /// All tasks read at one moment.
 ///
 /// With an incomplete board nothing may be concluded from an absence (B2.5).
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Board {
     /// The tasks in `tasks/`, by id.
@@ -30,7 +30,7 @@ pub struct Board {
 }
 
 /// Something about the board that a person should look at.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Problem {
     /// What kind of problem.

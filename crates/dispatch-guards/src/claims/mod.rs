@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use dispatch_core::path::containment_fault;
+use dispatch_core::task::Task;
 use globset::{GlobBuilder, GlobMatcher};
 
 /// Which of the two kinds of claim an entry makes.
@@ -205,6 +206,23 @@ impl Claims {
             claims.entries.push(claim);
         }
         claims
+    }
+
+    /// The claims of a task. Its entries are relative to the project root, a folder of the repository
+    /// or its top (B1.3).
+    pub fn of_task(task: &Task, project_root: &str, siblings: &TestSiblings) -> Self {
+        let root = project_root.trim_start_matches("./").trim_matches('/');
+        let below = |entry: &str| match root {
+            "" | "." => entry.to_owned(),
+            _ => format!("{root}/{entry}"),
+        };
+        let entries =
+            task.declared_files.iter().filter(|file| Claim::owns(&file.text).is_admitted());
+        let claims = entries.map(|file| {
+            let field = if file.shared { ClaimField::Shared } else { ClaimField::Owns };
+            Claim { path: below(&file.text), field }
+        });
+        Self::new(claims, siblings)
     }
 
     /// The admitted entries, in order.

@@ -24,7 +24,8 @@ use crate::claims::{Claims, is_glob};
 pub const DEFAULT_MAX_FILE_BYTES: u64 = 5 * 1024 * 1024;
 
 /// What the configuration adds to the built-in lists, and what it takes away.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct PathLists {
     /// Further hard paths.
     pub hard: Vec<String>,
@@ -37,7 +38,8 @@ pub struct PathLists {
 }
 
 /// The files that bound a worker, repository-relative: hard whatever they are called.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct PolicyPlaces {
     /// The board directory, when it lies inside the repository.
     pub board_dir: Option<String>,

@@ -16,7 +16,7 @@ pub use relation::{PlacedRule, Relation, relation, relation_placed};
 pub use rule::{Rule, split_list};
 pub use shell::{Piece, ShellPattern};
 pub use surface::{
-    Denied, DenyReason, Grant, GrantOrigin, LaneRules, Loaded, LoadedFile, MAX_LIST_BYTES,
-    MAX_RULE_BYTES, RuleConflict, Surface, SurfaceError, TaskRules, compose,
+    Denied, DenyReason, Grant, GrantOrigin, LaneRules, LaneSurface, Loaded, LoadedFile,
+    MAX_LIST_BYTES, MAX_RULE_BYTES, RuleConflict, Surface, SurfaceError, TaskRules, compose,
 };
 pub use tools::FRONTIER_DENY;

@@ -84,6 +84,75 @@ pub fn relation_placed(a: &PlacedRule, b: &PlacedRule) -> Relation {
     relate(&a.rule, a.source, &b.rule, b.source)
 }
 
+/// A rule read once, to be held against many.
+#[derive(Debug, Clone)]
+pub(crate) struct PreparedRule {
+    pub(crate) placed: PlacedRule,
+    /// The words that every admitted command begins with, for shell patterns that are neither
+    /// compounds nor begin with a variable or a wrapper.
+    plain_head: Option<PlainHead>,
+}
+
+#[derive(Debug, Clone)]
+struct PlainHead {
+    words: String,
+    /// Whether the pattern ends with these words, or with a blank and anything.
+    complete: bool,
+}
+
+impl PreparedRule {
+    pub(crate) fn new(placed: PlacedRule) -> Self {
+        let plain_head = PlainHead::of(&placed.rule);
+        Self { placed, plain_head }
+    }
+
+    pub(crate) fn granted(text: &str) -> Self {
+        Self::new(PlacedRule::command_line(text))
+    }
+
+    /// As [`relation_placed`], with a short way for rules that begin with other words.
+    pub(crate) fn relate(&self, other: &Self) -> Relation {
+        if let (Some(a), Some(b)) = (&self.plain_head, &other.plain_head)
+            && a.apart_from(b)
+        {
+            return Relation::Disjoint;
+        }
+        relation_placed(&self.placed, &other.placed)
+    }
+}
+
+impl PlainHead {
+    fn of(rule: &Rule) -> Option<Self> {
+        if rule.tool() != Some("Bash") {
+            return None;
+        }
+        let pattern = ShellPattern::parse(rule.spec()?);
+        let complete = match pattern {
+            ShellPattern::Stem(_) => true,
+            ShellPattern::Glob(_) => false,
+            // A text is compared as typed, and may be a compound.
+            ShellPattern::Text(_) | ShellPattern::Everything | ShellPattern::Nothing => {
+                return None;
+            }
+        };
+        let plain = peel(&pattern) == Peeled::Nothing;
+        plain.then(|| Self { words: pattern.head().to_owned(), complete })
+    }
+
+    fn apart_from(&self, other: &Self) -> bool {
+        let (a, b) = (self.words.as_bytes(), other.words.as_bytes());
+        let shared = a.len().min(b.len());
+        if a[..shared] != b[..shared] {
+            return true;
+        }
+        match a.len().cmp(&b.len()) {
+            std::cmp::Ordering::Less => self.complete && b[shared] != b' ',
+            std::cmp::Ordering::Greater => other.complete && a[shared] != b' ',
+            std::cmp::Ordering::Equal => false,
+        }
+    }
+}
+
 fn relate(a: &Rule, a_source: RuleSource, b: &Rule, b_source: RuleSource) -> Relation {
     let (Some(a_tool), Some(b_tool)) = (a.tool(), b.tool()) else {
         return if a == b { Relation::Equal } else { Relation::Disjoint };

@@ -117,6 +117,14 @@ fn matched_paths(spec: &str) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
+    /// The short way says the same as the long one.
+    #[test]
+    fn a_prepared_rule_relates_as_the_rule(a in arb_rule(), b in arb_rule()) {
+        let place = |rule: &Rule| PlacedRule { rule: rule.clone(), source: RuleSource::CommandLine };
+        let (x, y) = (PreparedRule::new(place(&a)), PreparedRule::new(place(&b)));
+        prop_assert_eq!(x.relate(&y), relation(&a, &b));
+    }
+
     /// P3: reflexive, symmetric, and covering is transitive.
     #[test]
     fn p3_the_relation_is_an_order(a in arb_rule(), b in arb_rule(), c in arb_rule()) {

@@ -1,10 +1,10 @@
 //! What a launch grants and denies, when settings files add rules of their own (P5).
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::files::{Anchor, FilePattern, RuleSource};
 use super::lint::{LintClass, lint};
-use super::relation::{PlacedRule, Relation, relation_placed};
+use super::relation::{PlacedRule, PreparedRule, Relation, relation_placed};
 use super::rule::{Rule, split_list};
 use super::tools;
 
@@ -35,7 +35,8 @@ pub struct Grant {
 }
 
 /// The lane's own lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
 pub struct LaneRules {
     /// `permissions.allow` of the lane's settings file.
     pub allow: Vec<String>,
@@ -56,7 +57,7 @@ pub struct TaskRules {
 }
 
 /// The allow rules of one settings file that the agent loads.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LoadedFile {
     /// Which source it is.
     pub source: RuleSource,
@@ -204,45 +205,172 @@ impl Surface {
 /// assert!(surface.lists().is_err());
 /// ```
 pub fn compose(lane: &LaneRules, task: &TaskRules, files: &[LoadedFile]) -> Surface {
-    let granted = collect_grants(lane, task);
-    let mut denied: Vec<Denied> = Vec::new();
-    for rule in &lane.deny {
-        push_denied(&mut denied, rule, DenyReason::Lane);
-    }
-    for rule in &lane.built_in_deny {
-        let named = |grant: &Grant| Rule::parse(&grant.rule).tool() == Some(rule.as_str());
-        if !granted.iter().any(named) {
-            push_denied(&mut denied, rule, DenyReason::BuiltIn);
-        }
-    }
-    let loaded = collect_loaded(files);
-    let mut conflicts = Vec::new();
-    for rule in &loaded {
-        match judge_loaded(rule, &granted) {
-            Judged::Kept => {}
-            Judged::Deny(text) => {
-                push_denied(&mut denied, &text, DenyReason::Loaded { file: rule.file.clone() });
-            }
-            Judged::Conflicts(found) => conflicts.extend(found),
-        }
-    }
-    Surface { granted, loaded, denied, conflicts }
+    LaneSurface::new(lane, files).compose(task)
 }
 
-fn collect_grants(lane: &LaneRules, task: &TaskRules) -> Vec<Grant> {
-    let mut granted: Vec<Grant> = Vec::new();
-    let lane_rules = lane.allow.iter().map(|rule| (rule, GrantOrigin::Lane));
-    let task_rules = [
+/// What a lane grants, denies and loads, judged once for all its tasks.
+#[derive(Debug, Clone, Default)]
+pub struct LaneSurface {
+    granted: Vec<Grant>,
+    denied: Vec<Denied>,
+    loaded: Vec<(Loaded, LaneJudgement)>,
+}
+
+/// What the lane's own grants say about a loaded rule.
+#[derive(Debug, Clone)]
+enum LaneJudgement {
+    /// One of them covers it.
+    Kept,
+    /// None has anything in common with it: the widest reading of the rule, to hold against a task's.
+    Apart(PreparedRule),
+    /// Some have something in common with it, and none covers it.
+    Touched(PreparedRule, Vec<RuleConflict>),
+}
+
+impl LaneSurface {
+    /// Judges the loaded rules against the lane's own grants.
+    pub fn new(lane: &LaneRules, files: &[LoadedFile]) -> Self {
+        let mut granted: Vec<Grant> = Vec::new();
+        for rule in &lane.allow {
+            push_grant(&mut granted, rule, GrantOrigin::Lane);
+        }
+        let mut denied: Vec<Denied> = Vec::new();
+        for rule in &lane.deny {
+            push_denied(&mut denied, rule, DenyReason::Lane);
+        }
+        for rule in &lane.built_in_deny {
+            let named = |grant: &Grant| Rule::parse(&grant.rule).tool() == Some(rule.as_str());
+            if !granted.iter().any(named) {
+                push_denied(&mut denied, rule, DenyReason::BuiltIn);
+            }
+        }
+        let prepared: Vec<(&Grant, PreparedRule)> =
+            granted.iter().map(|grant| (grant, PreparedRule::granted(&grant.rule))).collect();
+        let loaded = collect_loaded(files)
+            .into_iter()
+            .map(|rule| {
+                let judgement = judge_by_lane(&rule, &prepared);
+                (rule, judgement)
+            })
+            .collect();
+        Self { granted, denied, loaded }
+    }
+
+    /// The loaded rules that conflict with a launch of this task: with the lane's own grants, then
+    /// with the task's.
+    pub fn conflicts(&self, task: &TaskRules) -> Vec<RuleConflict> {
+        let own = prepare_task(task);
+        let judged =
+            self.loaded.iter().filter_map(|(rule, judgement)| match judge(rule, judgement, &own) {
+                Judged::Conflicts(found) => Some(found),
+                Judged::Kept | Judged::Apart(_) => None,
+            });
+        judged.flatten().collect()
+    }
+
+    /// Puts the surface of a launch of this task together.
+    pub fn compose(&self, task: &TaskRules) -> Surface {
+        let own = prepare_task(task);
+        let mut surface = Surface {
+            granted: self.granted.clone(),
+            loaded: self.loaded.iter().map(|(rule, _)| rule.clone()).collect(),
+            denied: self.denied.clone(),
+            conflicts: Vec::new(),
+        };
+        for (grant, _) in &own {
+            push_grant(&mut surface.granted, &grant.rule, grant.origin);
+        }
+        for (rule, judgement) in &self.loaded {
+            match judge(rule, judgement, &own) {
+                Judged::Kept => {}
+                Judged::Conflicts(found) => surface.conflicts.extend(found),
+                Judged::Apart(widest) => {
+                    if let AsGiven::Rule(text) = as_command_line(&widest.placed) {
+                        let reason = DenyReason::Loaded { file: rule.file.clone() };
+                        push_denied(&mut surface.denied, &text, reason);
+                    }
+                }
+            }
+        }
+        surface
+    }
+}
+
+fn prepare_task(task: &TaskRules) -> Vec<(Grant, PreparedRule)> {
+    let rules = [
         (task.worker_edit.as_ref(), GrantOrigin::WorkerEdit),
         (task.test_command.as_ref(), GrantOrigin::TestCommand),
     ];
-    let task_rules = task_rules.into_iter().filter_map(|(rule, origin)| Some((rule?, origin)));
-    for (rule, origin) in lane_rules.chain(task_rules) {
-        if granted.iter().all(|grant| grant.rule != *rule) {
-            granted.push(Grant { rule: rule.clone(), origin });
+    let given = rules.into_iter().filter_map(|(rule, origin)| Some((rule?, origin)));
+    given
+        .map(|(rule, origin)| (Grant { rule: rule.clone(), origin }, PreparedRule::granted(rule)))
+        .collect()
+}
+
+fn judge_by_lane(rule: &Loaded, granted: &[(&Grant, PreparedRule)]) -> LaneJudgement {
+    let widest = PreparedRule::new(widest_reading(&rule.placed));
+    let mut touched = Vec::new();
+    for (grant, prepared) in granted {
+        let relation = widest.relate(prepared);
+        if relation.reversed().covers() {
+            return LaneJudgement::Kept;
+        }
+        if relation != Relation::Disjoint {
+            touched.push(RuleConflict::new(rule, grant, relation));
         }
     }
-    granted
+    if touched.is_empty() {
+        LaneJudgement::Apart(widest)
+    } else {
+        LaneJudgement::Touched(widest, touched)
+    }
+}
+
+/// What becomes of a loaded rule.
+enum Judged<'a> {
+    Kept,
+    Apart(&'a PreparedRule),
+    Conflicts(Vec<RuleConflict>),
+}
+
+fn judge<'a>(
+    rule: &Loaded,
+    judgement: &'a LaneJudgement,
+    own: &[(Grant, PreparedRule)],
+) -> Judged<'a> {
+    let (widest, touched) = match judgement {
+        LaneJudgement::Kept => return Judged::Kept,
+        LaneJudgement::Apart(widest) => (widest, &[][..]),
+        LaneJudgement::Touched(widest, touched) => (widest, touched.as_slice()),
+    };
+    let mut conflicts = touched.to_vec();
+    for (grant, prepared) in own {
+        let relation = widest.relate(prepared);
+        if relation.reversed().covers() {
+            return Judged::Kept;
+        }
+        if relation != Relation::Disjoint {
+            conflicts.push(RuleConflict::new(rule, grant, relation));
+        }
+    }
+    if conflicts.is_empty() { Judged::Apart(widest) } else { Judged::Conflicts(conflicts) }
+}
+
+impl RuleConflict {
+    fn new(rule: &Loaded, grant: &Grant, relation: Relation) -> Self {
+        Self {
+            loaded: rule.placed.rule.to_string(),
+            file: rule.file.clone(),
+            granted: grant.clone(),
+            relation,
+        }
+    }
+}
+
+fn push_grant(granted: &mut Vec<Grant>, rule: &str, origin: GrantOrigin) {
+    if granted.iter().all(|grant| grant.rule != rule) {
+        granted.push(Grant { rule: rule.to_owned(), origin });
+    }
 }
 
 fn collect_loaded(files: &[LoadedFile]) -> Vec<Loaded> {
@@ -266,41 +394,6 @@ fn collect_loaded(files: &[LoadedFile]) -> Vec<Loaded> {
 fn push_denied(denied: &mut Vec<Denied>, rule: &str, reason: DenyReason) {
     if denied.iter().all(|other| other.rule != rule) {
         denied.push(Denied { rule: rule.to_owned(), reason });
-    }
-}
-
-/// What becomes of a loaded rule.
-enum Judged {
-    Kept,
-    Deny(String),
-    Conflicts(Vec<RuleConflict>),
-}
-
-fn judge_loaded(rule: &Loaded, granted: &[Grant]) -> Judged {
-    let placed = widest_reading(&rule.placed);
-    let relations: Vec<(&Grant, Relation)> = granted
-        .iter()
-        .map(|grant| (grant, relation_placed(&placed, &PlacedRule::command_line(&grant.rule))))
-        .collect();
-    if relations.iter().any(|(_, relation)| relation.reversed().covers()) {
-        return Judged::Kept;
-    }
-    let touched: Vec<RuleConflict> = relations
-        .iter()
-        .filter(|(_, relation)| *relation != Relation::Disjoint)
-        .map(|(grant, relation)| RuleConflict {
-            loaded: rule.placed.rule.to_string(),
-            file: rule.file.clone(),
-            granted: (*grant).clone(),
-            relation: *relation,
-        })
-        .collect();
-    if !touched.is_empty() {
-        return Judged::Conflicts(touched);
-    }
-    match as_command_line(&placed) {
-        AsGiven::Rule(text) => Judged::Deny(text),
-        AsGiven::Harmless => Judged::Kept,
     }
 }
 

@@ -1,0 +1,44 @@
+//! Guard 4b: the branches the work builds on are known.
+
+use dispatch_core::config::ParentBranch;
+use dispatch_core::names::WaitReason;
+use dispatch_core::parent::has_own_branch;
+
+use super::{GuardInput, GuardMessage, Seen, SeenBranch};
+use crate::verdict::{Grounds, Verdict};
+
+pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
+    let remote = input.remote;
+    // Right after guard 4: a task with earlier work is never started afresh from the base.
+    if remote.dispatched_before && remote.own.seen == Seen::Unknown {
+        return wait_unknown(&remote.own);
+    }
+    let Some(parent_id) = &input.task.parent else { return Verdict::Launch };
+    let Some(parent) = input.board.find(parent_id) else {
+        if input.board.complete {
+            return Verdict::Launch;
+        }
+        let tasks = parent_id.to_string();
+        let grounds = Grounds::of(GuardMessage::BoardIncomplete, &[("tasks", &tasks)]);
+        return Verdict::Wait(WaitReason::BoardIncomplete, grounds);
+    };
+    let Some(branch) = remote.parent.as_ref().filter(|_| has_own_branch(parent)) else {
+        return Verdict::Launch;
+    };
+    match (branch.seen, input.limits.parent_branch) {
+        (Seen::Present, ParentBranch::Create | ParentBranch::Require)
+        | (Seen::Absent, ParentBranch::Create) => Verdict::Launch,
+        (Seen::Unknown, ParentBranch::Create | ParentBranch::Require) => wait_unknown(branch),
+        (Seen::Absent, ParentBranch::Require) => {
+            let task = parent_id.to_string();
+            let values = [("branch", branch.name.as_str()), ("task", &task)];
+            let grounds = Grounds::of(GuardMessage::ParentBranchMissing, &values);
+            Verdict::Wait(WaitReason::ParentBranchMissing, grounds)
+        }
+    }
+}
+
+fn wait_unknown(branch: &SeenBranch) -> Verdict {
+    let grounds = Grounds::of(GuardMessage::RemoteUnknown, &[("branch", branch.name.as_str())]);
+    Verdict::Wait(WaitReason::RemoteUnknown, grounds)
+}
