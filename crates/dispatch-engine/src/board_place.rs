@@ -16,6 +16,7 @@ pub enum BoardBranch {
 }
 
 impl BoardBranch {
+    /// Whether it is where it belongs.
     pub const fn is_here(&self) -> bool {
         match self {
             Self::Here => true,

@@ -4,8 +4,11 @@
 //! simulator, which is why no function here may reach around them.
 
 pub mod board_place;
+mod close;
 pub mod governor;
 pub mod hand_over;
 pub mod ports;
 pub mod setup;
+pub mod supervise;
+mod surface;
 pub mod texts;

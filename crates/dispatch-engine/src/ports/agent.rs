@@ -1,5 +1,6 @@
 //! The agent.
 
+use std::fmt;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -72,6 +73,16 @@ pub enum ExitMark {
     Signal(i32),
     /// It was gone before anybody could ask.
     Unknown,
+}
+
+impl fmt::Display for ExitMark {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Code(code) => write!(f, "ended with exit status {code}"),
+            Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Unknown => f.write_str("was gone before anybody could ask"),
+        }
+    }
 }
 
 /// How many processes had to be ended.

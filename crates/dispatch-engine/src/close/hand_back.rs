@@ -1,0 +1,137 @@
+//! Handing the task to a person, or back to the queue (C10.2, C10.3).
+
+use dispatch_close::comment::{EndComment, Saved, end_comment};
+use dispatch_close::execute::{CloseRun, Fault};
+use dispatch_close::plan::{Disposition, Failure};
+use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
+use dispatch_core::status::Status;
+
+use super::board::wait_for_board;
+use super::{Step, Trouble, pause_lane, scope};
+use crate::ports::{StatusChange, StatusWrite};
+use crate::supervise::Attempt;
+
+/// Denials from this number on are worth listing: they usually explain the failure (D10).
+const MANY_DENIALS: usize = 3;
+
+/// `block`: the cause and the status become visible in one edit.
+pub(crate) fn block(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
+    let failure = carried_out(run, CloseStep::Block)?;
+    scope::look_at_files(attempt);
+    let comment = comment_of(attempt, failure);
+    let written = hand(attempt, CloseStep::Block, &Status::Blocked, Some(comment.clone()))?;
+    let title = format!("{} blocked: {}", attempt.id(), failure.disposition.reason());
+    attempt.ports.notifier.notify(&title, &comment);
+    Ok(written)
+}
+
+/// `requeue`: the task goes back to `Queued`, and what was at fault pauses the lane.
+pub(crate) fn requeue(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
+    let failure = carried_out(run, CloseStep::Requeue)?;
+    if let Disposition::Requeue(RequeueReason::Paused(cause)) = &failure.disposition {
+        pause_lane(attempt, *cause, &words(failure));
+    }
+    let comment =
+        worth_a_comment(attempt, &failure.disposition).then(|| comment_of(attempt, failure));
+    hand(attempt, CloseStep::Requeue, &Status::Queued, comment)
+}
+
+/// What a person who took the task away is told, and the status they asked for (M4).
+pub(crate) fn leave_to_person(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), Trouble> {
+    let Some(failure) = run.failure() else { return Ok(()) };
+    let Disposition::Leave { to } = &failure.disposition else { return Ok(()) };
+    let comment = attempt.record.saved.is_some().then(|| comment_of(attempt, failure));
+    match (to, comment) {
+        (Some(to), comment) => {
+            hand(attempt, CloseStep::ReleaseSlot, to, comment)?;
+        }
+        (None, Some(comment)) => {
+            if let Err(error) = attempt.ports.board.comment(attempt.id(), &comment) {
+                attempt.note(&format!("the comment was not written: {}", error.chain()));
+            }
+        }
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+fn carried_out(run: &CloseRun, step: CloseStep) -> Result<&Failure, Trouble> {
+    run.failure().ok_or_else(|| Failure::inside(step, "there is no failure to carry out").into())
+}
+
+/// Writes the status if it is still the one we believe in; anything else is a person's decision, or our own write of
+/// a step that runs again.
+fn hand(attempt: &mut Attempt<'_>, step: CloseStep, to: &Status, comment: Option<String>) -> Step {
+    wait_for_board(attempt)?;
+    let change = StatusChange { expected: vec![Status::InProgress], to: to.clone(), comment };
+    let written = attempt
+        .ports
+        .board
+        .set_status(attempt.id(), &change)
+        .map_err(|error| Trouble::Fault(Fault { cause: None, why: error.chain() }))?;
+    Ok(match written {
+        StatusWrite::Written => Some(format!("{to}")),
+        StatusWrite::Mismatch { found } if found == *to => Some(format!("{to} already")),
+        StatusWrite::Mismatch { found } => {
+            attempt.note(&format!("{step}: a person set {found}; it stays"));
+            Some(format!("{found}, set by a person, stays"))
+        }
+        StatusWrite::Gone => Some("the board does not hold the task any more".to_owned()),
+    })
+}
+
+/// A machine's fault that left no work is told once for the lane, not on every task (D11.2).
+fn worth_a_comment(attempt: &Attempt<'_>, disposition: &Disposition) -> bool {
+    if attempt.record.saved.is_some() {
+        return true;
+    }
+    match disposition {
+        Disposition::Requeue(reason) => matches!(
+            reason,
+            RequeueReason::TaskEdited | RequeueReason::RemoteMoved | RequeueReason::HardLinkOutside
+        ),
+        Disposition::Block(_) | Disposition::Leave { .. } => true,
+    }
+}
+
+/// The comment about how the attempt ended.
+pub(crate) fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
+    let close = attempt.close();
+    let mut files = close.forbidden_files.clone();
+    files.extend(close.review_files.iter().cloned());
+    files.extend(close.left_out.iter().map(|left| format!("not saved: {left}")));
+    let denials = attempt.state.denials.clone();
+    let listed = if denials.len() >= MANY_DENIALS { denials.as_slice() } else { &[] };
+    let name = attempt.attempt_ref();
+    let path = attempt.slot().path.to_string();
+    let held = failure.disposition == Disposition::Block(BlockReason::WorkHeld);
+    let base = attempt.record.base.clone();
+    let saved = match (held, &attempt.record.saved, &base) {
+        (true, ..) => Saved::Held { path: &path },
+        (false, Some(commit), Some(base)) => Saved::Kept { name: &name, commit, base },
+        (false, ..) => Saved::Nothing,
+    };
+    end_comment(
+        attempt.hand.config.language,
+        &EndComment {
+            disposition: &failure.disposition,
+            detail: &failure.detail,
+            attempt: attempt.shown_number(),
+            of: attempt.of(),
+            saved,
+            files: &files,
+            denials: listed,
+            log: &attempt.log_shown(),
+        },
+    )
+}
+
+fn words(failure: &Failure) -> String {
+    use dispatch_close::plan::Detail;
+    match &failure.detail {
+        Detail::Nothing => String::new(),
+        Detail::Words(text) | Detail::Question(text) => text.clone(),
+        Detail::Output { about, tail } => format!("{about} {tail}"),
+        Detail::List { about, items } => format!("{about} {}", items.join(", ")),
+    }
+}

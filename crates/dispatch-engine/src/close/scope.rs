@@ -1,0 +1,146 @@
+//! The scope check over the frozen tree (C3.2–C3.5).
+
+use std::collections::BTreeSet;
+
+use dispatch_close::plan::{Detail, Failure};
+use dispatch_core::names::{BlockReason, CloseStep};
+use dispatch_core::path::TreePath;
+use dispatch_core::task::Task;
+use dispatch_guards::claims::{Claim, Claims, TestSiblings};
+use dispatch_guards::scope::{
+    Change, ChangeOrigin, ChangeStatus, Content, EmptyChange, ScopeClass, ScopeReport, ScopeRules,
+    ScopeVerdict, classify_scope,
+};
+
+use super::save::frozen_tree;
+use super::{Step, Trouble, board};
+use crate::ports;
+use crate::supervise::Attempt;
+
+/// `scope-check`: every changed file may be changed by this task on this lane.
+pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
+    let task = board::fresh_task(attempt, CloseStep::ScopeCheck)?;
+    let report = judge(attempt, &task)?;
+    keep(attempt, &report);
+    let found = |reason, detail| {
+        Err(Trouble::Failed(Failure::found(CloseStep::ScopeCheck, reason, detail)))
+    };
+    match report.verdict {
+        ScopeVerdict::Pass => Ok(Some(format!("{} files", report.files.len()))),
+        ScopeVerdict::NoChanges => found(BlockReason::NoChanges, Detail::Nothing),
+        ScopeVerdict::ScopeCheckFailed => {
+            let about = format!("{} files:", report.failing().count());
+            let detail = Detail::List { about, items: report.failure_lines() };
+            found(BlockReason::ScopeCheckFailed, detail)
+        }
+    }
+}
+
+/// Computes the files for a comment and whether the tree may leave this machine, where the scope check did not run.
+/// A failure means that nothing is known, and never makes a failed close fail harder (C3.5).
+pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
+    if attempt.close().dangerous.is_some() {
+        return;
+    }
+    let task = match attempt.ports.board.task(attempt.id()) {
+        Ok(Some(task)) => task,
+        Ok(None) => return,
+        Err(error) => return attempt.note(&format!("files not judged: {}", error.chain())),
+    };
+    match judge(attempt, &task) {
+        Ok(report) => keep(attempt, &report),
+        Err(trouble) => attempt.note(&format!("files not judged: {trouble:?}")),
+    }
+}
+
+fn keep(attempt: &mut Attempt<'_>, report: &ScopeReport) {
+    let shown = |keep: fn(&ScopeClass) -> bool| -> Vec<String> {
+        let kept = report.files.iter().filter(|file| keep(&file.class));
+        kept.map(ToString::to_string).collect()
+    };
+    let forbidden =
+        shown(|class| matches!(class, ScopeClass::Forbidden(_) | ScopeClass::Dangerous(_)));
+    let dangerous = report.files.iter().any(|file| matches!(file.class, ScopeClass::Dangerous(_)));
+    let review = report.for_review().map(ToString::to_string).collect();
+    let files = report.files.iter().map(|file| file.path.to_string()).collect();
+    let close = attempt.close();
+    close.forbidden_files = forbidden;
+    close.dangerous = Some(dangerous);
+    close.review_files = review;
+    close.files = files;
+}
+
+fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, Trouble> {
+    let vcs = attempt.ports.vcs;
+    let (base, start) = attempt.base_and_start()?;
+    let tree = frozen_tree(attempt)?;
+    let changes = vcs.changes(&base, &tree)?;
+    let foreign = vcs.foreign_changes(&base, &start)?;
+    let by_attempt: BTreeSet<TreePath> =
+        vcs.changes(&start, &tree)?.into_iter().map(|change| change.path).collect();
+    let paths: Vec<TreePath> = changes
+        .iter()
+        .filter(|change| change.size_bytes.is_some())
+        .map(|change| change.path.clone())
+        .collect();
+    let secrets = attempt.secrets();
+    let holding =
+        if secrets.is_empty() { BTreeSet::new() } else { vcs.holding(&tree, &paths, &secrets)? };
+    let close = attempt.state.close.as_ref();
+    let generated = close.map(|close| close.generated.clone()).unwrap_or_default();
+    let mut judged: Vec<Change> = changes
+        .iter()
+        .filter(|change| !generated.contains(&change.path.to_string()))
+        .map(|change| {
+            let inherited = foreign.contains(&change.path) && !by_attempt.contains(&change.path);
+            let origin = if inherited { ChangeOrigin::Inherited } else { ChangeOrigin::Ours };
+            to_judge(change, origin, holding.contains(&change.path))
+        })
+        .collect();
+    let nested = close.map(|close| close.nested.clone()).unwrap_or_default();
+    judged.extend(nested.iter().map(|path| Change {
+        path: TreePath::new(path.as_bytes()),
+        status: ChangeStatus::Added,
+        content: Content::NestedRepository,
+        origin: ChangeOrigin::Ours,
+    }));
+    let config = &attempt.hand.config;
+    let claims = claims_of(task, config.project_root.as_str(), &attempt.policies.siblings);
+    let rules = ScopeRules {
+        lane: Some(attempt.record.lane),
+        claims: &claims,
+        policy: &attempt.policies.paths,
+        max_file_bytes: config.paths.max_file_bytes,
+        empty: if attempt.state.close_attempt { EmptyChange::Allowed } else { EmptyChange::Fails },
+    };
+    Ok(classify_scope(&judged, &rules))
+}
+
+fn to_judge(change: &ports::Change, origin: ChangeOrigin, holds_credential: bool) -> Change {
+    let status = match change.status {
+        ports::ChangeStatus::Added => ChangeStatus::Added,
+        ports::ChangeStatus::Modified => ChangeStatus::Modified,
+        ports::ChangeStatus::Deleted => ChangeStatus::Deleted,
+        ports::ChangeStatus::TypeChanged => ChangeStatus::TypeChanged,
+    };
+    let content = match change.mode.as_deref() {
+        None => Content::Gone,
+        Some("160000") => Content::Submodule,
+        Some("120000") => Content::Link { target: change.link_target.clone() },
+        Some(_) => Content::File { bytes: change.size_bytes.unwrap_or(u64::MAX), holds_credential },
+    };
+    Change { path: change.path.clone(), status, content, origin }
+}
+
+/// What a task declares, as paths of the repository: declarations are relative to the project root (B1.3).
+pub(crate) fn claims_of(task: &Task, project_root: &str, siblings: &TestSiblings) -> Claims {
+    let below = |path: &str| {
+        let folder = if path.ends_with('/') { "/" } else { "" };
+        format!("{}{folder}", dispatch_close::checks::join(project_root, path))
+    };
+    let claims = task.declared_files.iter().map(|file| {
+        let path = below(&file.text);
+        if file.shared { Claim::shared(path) } else { Claim::owns(path) }
+    });
+    Claims::new(claims, siblings)
+}

@@ -1,0 +1,376 @@
+//! An attempt as its supervisor holds it: the record, what is kept for recovery, and the beat.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use dispatch_close::acceptance::OwnedPatterns;
+use dispatch_close::commit::CommitFacts;
+use dispatch_close::execute::{CloseRun, Stop};
+use dispatch_close::integrity::Snapshot;
+use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
+use dispatch_core::branch::{BranchName, attempt_ref};
+use dispatch_core::id::TaskId;
+use dispatch_core::names::Outcome;
+use dispatch_core::object::{CommitId, TreeId};
+use dispatch_core::record::{Phase, Record, Request};
+use dispatch_core::status::Status;
+use dispatch_core::task::Task;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Context;
+use crate::hand_over::HandOver;
+use crate::ports::{AttemptFile, PortError, Ports, PrivatePlace, SlotPlace};
+use crate::setup::Policies;
+use crate::texts::moment;
+
+/// The name under which the store keeps an [`AttemptState`].
+const STATE: &str = "attempt";
+/// A beat is written at most this often (D9.4).
+const BEAT_EVERY_MS: u64 = 5_000;
+
+/// What a recovery supervisor needs to go on, beside the record and the hand-over.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct AttemptState {
+    /// The claim it belongs to.
+    pub(crate) token: String,
+    /// What was counted when the attempt began.
+    pub(crate) counts_before: AttemptCounts,
+    /// The protected part of the task when the worker started (B4).
+    pub(crate) snapshot: Option<Snapshot>,
+    /// The task's title, for texts when the board cannot be read.
+    pub(crate) title: String,
+    /// The branch the board was on when the attempt began, when the configuration names none.
+    pub(crate) board_branch: Option<BranchName>,
+    /// Whether this attempt closes a parent (B5.3).
+    pub(crate) close_attempt: bool,
+    /// The private folders.
+    pub(crate) place: Option<PrivatePlace>,
+    /// Files in which the base conflicts with the start (D6.6).
+    pub(crate) conflicts: Vec<String>,
+    /// Saved work that this attempt does not start from (D6.6).
+    pub(crate) set_aside: Option<CommitId>,
+    /// Why we stop the worker, written before the first signal (D9.5).
+    pub(crate) stopped: Option<Outcome>,
+    /// Where a cancelled task goes.
+    pub(crate) cancel_to: Option<Status>,
+    /// How the worker ended, for `outcome.json`.
+    pub(crate) ended: Option<Value>,
+    /// When a used-up usage window ends, ISO 8601 UTC.
+    pub(crate) limit_resets_at: Option<String>,
+    /// Tool calls that were denied.
+    pub(crate) denials: Vec<String>,
+    /// The close, once it began.
+    pub(crate) close: Option<CloseState>,
+}
+
+/// What the steps of a close found out, kept with the journal (C1.4).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct CloseState {
+    /// What is left to do and what was done.
+    pub(crate) run: CloseRun,
+    /// The frozen tree.
+    #[serde(default)]
+    pub(crate) tree: Option<TreeId>,
+    /// Repositories found inside the slot, shown.
+    #[serde(default)]
+    pub(crate) nested: Vec<String>,
+    /// What could not be put into the tree, with why.
+    #[serde(default)]
+    pub(crate) left_out: Vec<String>,
+    /// Generated files, which neither scope nor a person has to look at (C6).
+    #[serde(default)]
+    pub(crate) generated: Vec<String>,
+    /// Changed files that no formatter covers.
+    #[serde(default)]
+    pub(crate) uncovered: Vec<String>,
+    /// The changed files, shown.
+    #[serde(default)]
+    pub(crate) files: Vec<String>,
+    /// Files for a person to look at, with their class.
+    #[serde(default)]
+    pub(crate) review_files: Vec<String>,
+    /// Files that no lane may touch, with their class (C3.5).
+    #[serde(default)]
+    pub(crate) forbidden_files: Vec<String>,
+    /// Whether the tree may leave this machine; unknown until the files were judged (C10.1).
+    #[serde(default)]
+    pub(crate) dangerous: Option<bool>,
+    /// The test command that passed.
+    #[serde(default)]
+    pub(crate) test: Option<String>,
+    /// Whether formatters or linters proved anything.
+    #[serde(default)]
+    pub(crate) linted: bool,
+    /// What the reviewer said.
+    #[serde(default)]
+    pub(crate) review: Option<String>,
+    /// The commit made of the tree.
+    #[serde(default)]
+    pub(crate) commit: Option<CommitId>,
+    /// Whether the comment about the proposal was written.
+    #[serde(default)]
+    pub(crate) announced: bool,
+}
+
+impl CloseState {
+    pub(crate) const fn new(run: CloseRun) -> Self {
+        Self {
+            run,
+            tree: None,
+            nested: Vec::new(),
+            left_out: Vec::new(),
+            generated: Vec::new(),
+            uncovered: Vec::new(),
+            files: Vec::new(),
+            review_files: Vec::new(),
+            forbidden_files: Vec::new(),
+            dangerous: None,
+            test: None,
+            linted: false,
+            review: None,
+            commit: None,
+            announced: false,
+        }
+    }
+}
+
+/// An attempt under the supervisor that owns it.
+pub(crate) struct Attempt<'a> {
+    pub(crate) ports: Ports<'a>,
+    pub(crate) context: &'a Context,
+    pub(crate) hand: HandOver,
+    pub(crate) record: Record,
+    pub(crate) state: AttemptState,
+    pub(crate) policies: Policies,
+    pub(crate) owned: OwnedPatterns,
+    last_beat_ms: u64,
+}
+
+/// What is asked of a supervisor from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Asked {
+    /// Take the task away; a status to set, or the one that a person set.
+    Cancel(Option<Status>),
+    /// Put it back to the queue.
+    Interrupt,
+}
+
+impl<'a> Attempt<'a> {
+    /// Takes over the attempt that the record and the hand-over describe.
+    pub(crate) fn take_over(
+        ports: Ports<'a>,
+        context: &'a Context,
+        id: &TaskId,
+    ) -> Result<Self, PortError> {
+        let doing = || format!("take over the attempt of {id}");
+        let record = ports
+            .store
+            .record(id)?
+            .ok_or_else(|| PortError::new(doing(), "there is no record of it"))?;
+        let hand = HandOver::read(ports.store, id)?
+            .ok_or_else(|| PortError::new(doing(), "nothing was handed over"))?;
+        if hand.token != record.token || hand.attempt != record.attempt {
+            return Err(PortError::new(doing(), "record and hand-over are of different claims"));
+        }
+        let policies = Policies::of(&hand.config, &hand.roots)
+            .map_err(|source| PortError::new(doing(), source))?;
+        let owned = OwnedPatterns::new(&hand.config.checks.owned_dod)
+            .map_err(|source| PortError::new(doing(), source))?;
+        let kept = ports.store.read_private(id, STATE)?;
+        let state = kept
+            .and_then(|value| serde_json::from_value::<AttemptState>(value).ok())
+            .filter(|state| state.token == record.token)
+            .unwrap_or_else(|| AttemptState {
+                token: record.token.clone(),
+                counts_before: record.counts,
+                ..AttemptState::default()
+            });
+        let mut attempt =
+            Self { ports, context, hand, record, state, policies, owned, last_beat_ms: 0 };
+        attempt.record.supervisor = Some(ports.commands.ourselves());
+        attempt.write_record()?;
+        Ok(attempt)
+    }
+
+    pub(crate) fn id(&self) -> &TaskId {
+        &self.record.task_id
+    }
+
+    pub(crate) fn number(&self) -> AttemptNumber {
+        self.record.attempt
+    }
+
+    /// The N of "attempt N of M": attempts that did not count are left out.
+    pub(crate) fn shown_number(&self) -> AttemptNumber {
+        AttemptNumber::new(self.hand.counted_before.saturating_add(1))
+            .unwrap_or(AttemptNumber::FIRST)
+    }
+
+    pub(crate) fn of(&self) -> u32 {
+        self.hand.config.attempts
+    }
+
+    pub(crate) fn slot(&self) -> SlotPlace {
+        self.hand.roots.slot(&self.record.slot)
+    }
+
+    pub(crate) fn log_shown(&self) -> String {
+        self.ports.store.attempt_dir_shown(self.id(), self.number())
+    }
+
+    pub(crate) fn attempt_ref(&self) -> String {
+        attempt_ref(self.id(), self.number())
+    }
+
+    pub(crate) fn commit_facts(&self) -> CommitFacts<'_> {
+        CommitFacts { id: self.id(), title: &self.state.title, attempt: self.number() }
+    }
+
+    /// The commit that everything is compared with, and the one the worker started from.
+    pub(crate) fn base_and_start(&self) -> Result<(CommitId, CommitId), PortError> {
+        self.record.base.clone().zip(self.record.start.clone()).ok_or_else(|| {
+            PortError::new("compare the work with its start", "the record names no start commit")
+        })
+    }
+
+    /// The close's findings; the close has begun wherever this is called.
+    pub(crate) fn close(&mut self) -> &mut CloseState {
+        let empty = || {
+            CloseState::new(CloseRun::new(dispatch_close::plan::ClosePlan {
+                steps: Vec::new(),
+                failure: None,
+            }))
+        };
+        self.state.close.get_or_insert_with(empty)
+    }
+
+    /// Checks under our lock that the attempt is still ours (D9.7).
+    pub(crate) fn verify(&self) -> Result<(), Stop> {
+        match self.ports.store.record(self.id()) {
+            Ok(Some(record)) if record.token == self.record.token => Ok(()),
+            Ok(_) => Err(Stop::NotOurs),
+            Err(error) => Err(Stop::Leave(error.chain())),
+        }
+    }
+
+    /// Enters a phase, durably, after checking that the attempt is still ours.
+    pub(crate) fn enter(&mut self, phase: Phase) -> Result<(), Stop> {
+        self.verify()?;
+        self.save_state()?;
+        self.record.phase = phase;
+        self.touch_beat();
+        self.write_record().map_err(|error| Stop::Leave(error.chain()))?;
+        tracing::info!(task = %self.record.task_id, %phase, "phase");
+        Ok(())
+    }
+
+    /// Keeps what a recovery supervisor needs.
+    pub(crate) fn save_state(&self) -> Result<(), Stop> {
+        let value =
+            serde_json::to_value(&self.state).map_err(|error| Stop::Leave(error.to_string()))?;
+        self.ports
+            .store
+            .write_private(self.id(), STATE, &value)
+            .map_err(|error| Stop::Leave(error.chain()))
+    }
+
+    pub(crate) fn write_record(&self) -> Result<(), PortError> {
+        self.ports.store.write_record(&self.record)
+    }
+
+    fn touch_beat(&mut self) {
+        let beat = self.ports.clock.beat();
+        self.last_beat_ms = beat.awake_ms;
+        self.record.beat = Some(beat);
+        self.record.heartbeat_at = Some(moment(self.ports.clock.now()));
+    }
+
+    /// Shows that we live, unless that was just done (D9.4).
+    pub(crate) fn beat(&mut self) {
+        let now = self.ports.clock.beat().awake_ms;
+        if now.saturating_sub(self.last_beat_ms) < BEAT_EVERY_MS {
+            return;
+        }
+        self.touch_beat();
+        if let Err(error) = self.write_record() {
+            tracing::warn!(error = error.chain(), "the beat could not be written");
+        }
+    }
+
+    /// Sleeps with a beat, at most until somebody asks for something.
+    pub(crate) fn rest(&mut self, duration: Duration) -> Option<Asked> {
+        const SLICE: Duration = Duration::from_secs(1);
+        let mut left = duration;
+        while !left.is_zero() {
+            let slice = left.min(SLICE);
+            self.ports.clock.sleep(slice);
+            left -= slice;
+            self.beat();
+            if let Some(asked) = self.asked() {
+                return Some(asked);
+            }
+        }
+        None
+    }
+
+    /// What somebody asks of us (M2, D9.9).
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        if self.ports.commands.asked_to_end() {
+            return Some(Asked::Interrupt);
+        }
+        match self.ports.store.request(self.id()) {
+            Ok(Some(Request::Cancel { to })) => Some(Asked::Cancel(to)),
+            Ok(Some(Request::Interrupt | Request::Stop)) => Some(Asked::Interrupt),
+            Ok(None) => None,
+            Err(error) => {
+                tracing::warn!(error = error.chain(), "the request could not be read");
+                None
+            }
+        }
+    }
+
+    /// Adds a line to the readable log.
+    pub(crate) fn note(&self, text: &str) {
+        let line = format!("{} {}\n", moment(self.ports.clock.now()), text.trim_end());
+        self.append(AttemptFile::RunLog, line.as_bytes());
+        tracing::info!(task = %self.record.task_id, "{text}");
+    }
+
+    /// Adds to a log file; a log that cannot be written fails nothing.
+    pub(crate) fn append(&self, file: AttemptFile, content: &[u8]) {
+        let appended =
+            self.ports.store.append_attempt_file(self.id(), self.number(), file, content);
+        if let Err(error) = appended {
+            tracing::warn!(error = error.chain(), "a log could not be written");
+        }
+    }
+
+    /// Writes a file of the attempt, whole.
+    pub(crate) fn write(&self, file: AttemptFile, content: &[u8]) -> Result<(), PortError> {
+        self.ports.store.write_attempt_file(self.id(), self.number(), file, content)
+    }
+
+    /// Keeps the protected part of the task as the worker finds it.
+    pub(crate) fn remember(&mut self, task: &Task) {
+        self.state.snapshot = Some(Snapshot::of(task));
+        self.state.title.clone_from(&task.title);
+    }
+
+    /// The names and values of secrets that were handed out (C3.3).
+    pub(crate) fn secrets(&self) -> Vec<String> {
+        let dispatch_core::config::Credential::Env(name) = &self.hand.config.agent.credential
+        else {
+            return Vec::new();
+        };
+        let lane = &self.hand.settings.env;
+        let values = [self.context.environment.get(name), lane.get(name)];
+        // A short value would match by chance.
+        values.into_iter().flatten().filter(|value| value.len() >= 8).cloned().collect()
+    }
+}
+
+/// The person's environment, as it was given to us.
+pub type Environment = BTreeMap<String, String>;
