@@ -161,7 +161,7 @@ fn guard_1_tells_everything_at_once() {
 #[test]
 fn guard_1_names_the_word_and_the_shape_in_both_languages() {
     let wrong = snapshot_of(READY, "Files to touch:\n- src/a.rs\n\nTest command: mix tset", &[]);
-    insta::assert_snapshot!(comment(&wrong, Language::En), @"The test command `mix tset` is not allowed: `tset` is not allowed here; the nearest allowed shape is `mix test [{path}...]`. Write one of the allowed shapes, or add a shape to `testCommands` of the configuration, then move the task to Queued.");
+    insta::assert_snapshot!(comment(&wrong, Language::En), @"The test command `mix tset` is not allowed: 'tset' is not allowed here; the nearest allowed shape is 'mix test [{path}...]'. Write one of the allowed shapes, or add a shape to `testCommands` of the configuration, then move the task to Queued.");
     assert!(comment(&wrong, Language::Es).starts_with("El comando de prueba `mix tset`"));
 }
 
