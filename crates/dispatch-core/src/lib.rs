@@ -22,6 +22,7 @@ pub mod object;
 pub mod outcome;
 pub mod parent;
 pub mod path;
+pub mod prompt;
 pub mod record;
 pub mod select;
 pub mod slot;

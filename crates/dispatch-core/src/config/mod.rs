@@ -34,6 +34,7 @@ pub use model::{
     LimitsConfig, Notify, OwnedDod, PathsConfig, PortsConfig, PromptHook, ProvisionConfig,
     ReviewerConfig, ReviewsConfig, SkillsConfig, TemplatesConfig, VcsConfig,
 };
+pub(crate) use nearest::nearest;
 pub use older::OlderDefault;
 pub use rules::usable_model;
 pub use values::{
