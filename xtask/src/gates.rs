@@ -12,7 +12,7 @@ use crate::tools;
 pub(crate) fn lint() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--check"]).current_dir(root()))?;
     run(cargo()
-        .args(["clippy", "--workspace", "--all-targets", "--locked"])
+        .args(["clippy", "--workspace", "--all-targets", "--locked", "--keep-going"])
         .args(["--", "-D", "warnings"])
         .current_dir(root()))
 }
