@@ -16,7 +16,7 @@ pub enum BoardBranch {
 }
 
 impl BoardBranch {
-    /// Whether it is where it belongs.
+    /// Whether its files may be acted on.
     pub const fn is_here(&self) -> bool {
         match self {
             Self::Here => true,

@@ -27,24 +27,25 @@ pub enum Gate {
     Open,
     /// Its pause is over: one attempt may find out whether the cause is gone.
     Probe,
-    /// It is paused, or the attempt that finds out is under way: why, for a person.
-    Paused(String),
+    /// It is paused, or the attempt that finds out is under way.
+    Paused {
+        /// Why.
+        cause: PauseCause,
+        /// Until when and what was found, for a person.
+        detail: String,
+    },
 }
 
 /// Reads a lane's gate; `running` is how many attempts of the lane there are now.
 pub fn gate(state: &LaneState, now: OffsetDateTime, running: u32) -> Gate {
     let Some(pause) = &state.pause else { return Gate::Open };
+    let paused = |detail: String| Gate::Paused { cause: pause.cause, detail };
     if pause.probing && running > 0 {
-        return Gate::Paused(format!(
-            "{}: one attempt is finding out whether it is over",
-            pause.cause
-        ));
+        return paused("one attempt is finding out whether it is over".to_owned());
     }
     match until(pause) {
-        Until::Person => Gate::Paused(said(pause, "until somebody resumes it")),
-        Until::Moment(end) if now < end => {
-            Gate::Paused(said(pause, &format!("until {}", moment(end))))
-        }
+        Until::Person => paused(said(pause, "until somebody resumes it")),
+        Until::Moment(end) if now < end => paused(said(pause, &format!("until {}", moment(end)))),
         Until::Moment(_) => Gate::Probe,
     }
 }
@@ -65,11 +66,7 @@ fn until(pause: &Pause) -> Until {
 }
 
 fn said(pause: &Pause, end: &str) -> String {
-    if pause.detail.is_empty() {
-        format!("{} {end}", pause.cause)
-    } else {
-        format!("{} {end}: {}", pause.cause, pause.detail)
-    }
+    if pause.detail.is_empty() { end.to_owned() } else { format!("{end}: {}", pause.detail) }
 }
 
 /// Says that the lane's next attempt is the one that finds out (D11.2).
@@ -248,18 +245,19 @@ mod tests {
         assert_eq!(gate(&over, NOW, 0), Gate::Probe);
         assert!(matches!(
             gate(&paused(Some("2026-03-01T11:59:59Z"), true), NOW, 1),
-            Gate::Paused(_)
+            Gate::Paused { .. }
         ));
         // The attempt that was to find out is gone without a word: the next one finds out.
         assert_eq!(gate(&paused(Some("2026-03-01T11:59:59Z"), true), NOW, 0), Gate::Probe);
-        assert!(matches!(gate(&paused(None, false), NOW, 0), Gate::Paused(_)));
+        assert!(matches!(gate(&paused(None, false), NOW, 0), Gate::Paused { .. }));
         assert_eq!(gate(&LaneState::default(), NOW, 3), Gate::Open);
     }
 
     #[test]
     fn d11_3_a_paused_lane_says_why_and_until_when() {
-        let gate = gate(&paused(Some("2026-03-01T12:30:00Z"), false), NOW, 0);
-        assert_eq!(gate, Gate::Paused("overloaded until 2026-03-01T12:30:00.000Z: 529".to_owned()));
+        let paused = gate(&paused(Some("2026-03-01T12:30:00Z"), false), NOW, 0);
+        let detail = "until 2026-03-01T12:30:00.000Z: 529".to_owned();
+        assert_eq!(paused, Gate::Paused { cause: PauseCause::Overloaded, detail });
     }
 
     #[test_case(1, 1; "one minute at first")]

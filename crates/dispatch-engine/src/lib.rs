@@ -4,11 +4,18 @@
 //! simulator, which is why no function here may reach around them.
 
 pub mod board_place;
+mod budget;
+pub mod by_hand;
 mod close;
 pub mod governor;
 pub mod hand_over;
+mod judge;
+pub mod pass;
 pub mod ports;
+mod settled;
 pub mod setup;
 pub mod supervise;
 mod surface;
+pub mod sweep;
 pub mod texts;
+mod undo;

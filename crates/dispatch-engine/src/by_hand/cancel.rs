@@ -1,0 +1,108 @@
+//! `dispatch cancel`: stops the worker, saves, releases, sets the status.
+
+use dispatch_core::id::TaskId;
+use dispatch_core::record::{Phase, Record, Request};
+use dispatch_core::status::Status;
+use serde::Serialize;
+
+use super::{ByHandError, kept_at};
+use crate::ports::{PortError, Ports, SlotChange, StatusChange, StatusWrite, TaskLock, TryLock};
+
+/// What cancelling did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Cancelled {
+    /// The supervisor was asked; it stops the worker, saves and sets the status.
+    Asked {
+        /// Where the work will be kept.
+        kept: String,
+    },
+    /// The supervisor was gone; a new one saves what is there and sets the status.
+    Recovering {
+        /// Where the work will be kept.
+        kept: String,
+    },
+    /// Nothing ran: the status is set.
+    StatusSet,
+}
+
+/// Cancels a task; it gets the status `to`.
+pub fn cancel(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, ByHandError> {
+    let doing = format!("could not cancel {id}");
+    let failed = ByHandError::at(&doing);
+    match ports.store.try_task_lock(id).map_err(&failed)? {
+        TryLock::Busy(_) => ask(ports, id, to).map_err(failed),
+        TryLock::Taken(lock) => match ports.store.record(id).map_err(&failed)? {
+            Some(record) if record.phase == Phase::Claimed => {
+                take_back(ports, lock, record, to).map_err(failed)
+            }
+            Some(record) if record.phase != Phase::Ended => {
+                let kept = kept_at(id, record.attempt);
+                ports
+                    .store
+                    .write_request(id, &Request::Cancel { to: Some(to.clone()) })
+                    .map_err(&failed)?;
+                ports.commands.start_supervisor(id, lock, true).map_err(failed)?;
+                Ok(Cancelled::Recovering { kept })
+            }
+            Some(_) | None => set_status(ports, id, to),
+        },
+    }
+}
+
+fn ask(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, PortError> {
+    ports.store.write_request(id, &Request::Cancel { to: Some(to.clone()) })?;
+    let record = ports.store.record(id)?;
+    if let Some(supervisor) = record.as_ref().and_then(|record| record.supervisor.as_ref()) {
+        ports.commands.nudge(supervisor)?;
+    }
+    let kept = record.map(|record| kept_at(id, record.attempt)).unwrap_or_default();
+    Ok(Cancelled::Asked { kept })
+}
+
+/// A claim that nobody carries on: there is no work to save.
+fn take_back(
+    ports: &Ports<'_>,
+    lock: Box<dyn TaskLock>,
+    mut record: Record,
+    to: &Status,
+) -> Result<Cancelled, PortError> {
+    let change = StatusChange {
+        expected: vec![Status::InProgress, Status::Queued],
+        to: to.clone(),
+        comment: None,
+    };
+    ports.board.set_status(&record.task_id, &change)?;
+    ports.store.change_slot(&record.slot, &SlotChange::Free { task: record.task_id.clone() })?;
+    record.phase = Phase::Ended;
+    ports.store.write_record(&record)?;
+    drop(lock);
+    Ok(Cancelled::StatusSet)
+}
+
+fn set_status(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, ByHandError> {
+    let doing = format!("could not cancel {id}");
+    let failed = ByHandError::at(&doing);
+    let task = ports.board.task(id).map_err(&failed)?;
+    let Some(task) = task else {
+        return Err(ByHandError::Refused(format!("there is no task {id} on the board")));
+    };
+    match &task.status {
+        Status::Queued | Status::InProgress | Status::Blocked => {}
+        Status::ToDo | Status::Done | Status::Other(_) => {
+            let text = format!("{id} is {}: there is nothing to cancel", task.status);
+            return Err(ByHandError::Refused(text));
+        }
+    }
+    let change =
+        StatusChange { expected: vec![task.status.clone()], to: to.clone(), comment: None };
+    match ports.board.set_status(id, &change).map_err(failed)? {
+        StatusWrite::Written => Ok(Cancelled::StatusSet),
+        StatusWrite::Mismatch { found } => Err(ByHandError::Refused(format!(
+            "{id} was moved to {found} meanwhile; nothing was changed"
+        ))),
+        StatusWrite::Gone => {
+            Err(ByHandError::Refused(format!("there is no task {id} on the board")))
+        }
+    }
+}

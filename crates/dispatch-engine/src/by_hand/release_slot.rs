@@ -1,0 +1,144 @@
+//! `dispatch release-slot`: frees a slot by hand, after what is in it was saved.
+
+use std::time::Duration;
+
+use dispatch_core::id::TaskId;
+use dispatch_core::record::{Phase, Record, Request, SlotEntry};
+use dispatch_core::slot::SlotName;
+use serde::Serialize;
+
+use super::{ByHandError, kept_at};
+use crate::budget::awake_between;
+use crate::ports::{PortError, Ports, SlotChange, SlotPlace, TaskLock, TryLock};
+
+/// How long a supervisor that was asked to end may take (M4).
+const PATIENCE: Duration = Duration::from_secs(30);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
+
+/// What releasing a slot did.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum Released {
+    /// Nothing was bound to it.
+    WasFree,
+    /// It is free now.
+    Freed {
+        /// The task it was bound to.
+        task: TaskId,
+        /// Where what lay in it is kept, when something did.
+        kept: Option<String>,
+    },
+    /// A supervisor saves what is in it and then frees it.
+    Recovering {
+        /// The task it is bound to.
+        task: TaskId,
+        /// Where the work will be kept.
+        kept: String,
+    },
+}
+
+/// Releases a slot. One with a live attempt is only released by `force`, after its supervisor has ended.
+pub fn release_slot(
+    ports: &Ports<'_>,
+    name: &SlotName,
+    force: bool,
+) -> Result<Released, ByHandError> {
+    let doing = format!("could not release slot {name}");
+    let failed = ByHandError::at(&doing);
+    let registry = ports.store.registry().map_err(&failed)?;
+    let Some(entry) = registry.slots.iter().find(|entry| entry.name == *name) else {
+        let known: Vec<&str> = registry.slots.iter().map(|entry| entry.name.as_str()).collect();
+        let text = format!("there is no slot {name}; known are: {}", known.join(", "));
+        return Err(ByHandError::Refused(text));
+    };
+    let Some(task) = entry.task_id.clone() else { return Ok(Released::WasFree) };
+    let lock = match ports.store.try_task_lock(&task).map_err(&failed)? {
+        TryLock::Taken(lock) => lock,
+        TryLock::Busy(holder) if !force => {
+            return Err(ByHandError::Refused(format!(
+                "slot {name} has a live attempt of {task} ({holder}): wait for its end, run `dispatch cancel {task}`, \
+                 or look at it and then use --force"
+            )));
+        }
+        TryLock::Busy(_) => match wait_for_end(ports, &task).map_err(&failed)? {
+            Some(lock) => lock,
+            None => {
+                return Err(ByHandError::Refused(format!(
+                    "the supervisor of {task} was asked to end and has not within {} s; its slot is untouched",
+                    PATIENCE.as_secs()
+                )));
+            }
+        },
+    };
+    released(ports, entry, task, lock).map_err(failed)
+}
+
+/// Asks the supervisor to end, and takes its lock once it is gone (N45).
+fn wait_for_end(ports: &Ports<'_>, task: &TaskId) -> Result<Option<Box<dyn TaskLock>>, PortError> {
+    ports.store.write_request(task, &Request::Interrupt)?;
+    if let Some(supervisor) = ports.store.record(task)?.and_then(|record| record.supervisor) {
+        ports.commands.nudge(&supervisor)?;
+    }
+    let since = ports.clock.beat();
+    loop {
+        if let TryLock::Taken(lock) = ports.store.try_task_lock(task)? {
+            return Ok(Some(lock));
+        }
+        let waited = awake_between(&since, &ports.clock.beat());
+        if waited.is_none_or(|waited| waited >= PATIENCE) {
+            return Ok(None);
+        }
+        ports.clock.sleep(BETWEEN_LOOKS);
+    }
+}
+
+fn released(
+    ports: &Ports<'_>,
+    entry: &SlotEntry,
+    task: TaskId,
+    lock: Box<dyn TaskLock>,
+) -> Result<Released, PortError> {
+    let record = ports.store.record(&task)?.filter(|record| record.slot == entry.name);
+    let still_bound = ports
+        .store
+        .registry()?
+        .slots
+        .iter()
+        .any(|now| now.name == entry.name && now.task_id.as_ref() == Some(&task));
+    let unfinished = |record: &Record| record.phase != Phase::Ended || entry.held.is_some();
+    if still_bound && let Some(record) = record.as_ref().filter(|record| unfinished(record)) {
+        let kept = kept_at(&task, record.attempt);
+        ports.commands.start_supervisor(&task, lock, true)?;
+        return Ok(Released::Recovering { task, kept });
+    }
+    let kept = match record.filter(|_| still_bound) {
+        Some(record) => save(ports, entry, &record)?,
+        // What no record explains is saved before the slot is used again (D6.5).
+        None => None,
+    };
+    ports.store.change_slot(&entry.name, &SlotChange::Hold { cause: None })?;
+    ports.store.change_slot(&entry.name, &SlotChange::Free { task: task.clone() })?;
+    drop(lock);
+    Ok(Released::Freed { task, kept })
+}
+
+/// Saves what an ended attempt left in a slot; none when that is nothing, or saved already.
+fn save(
+    ports: &Ports<'_>,
+    entry: &SlotEntry,
+    record: &Record,
+) -> Result<Option<String>, PortError> {
+    let Some(start) = &record.start else { return Ok(None) };
+    let place = SlotPlace { name: entry.name.clone(), path: entry.path.clone() };
+    let frozen = ports.vcs.freeze(&place, start)?;
+    let known = record.saved.as_ref().unwrap_or(start);
+    if frozen.tree == ports.vcs.tree_of(known)? {
+        return Ok(None);
+    }
+    let message = format!("work left in slot {} by {}", entry.name, record.task_id);
+    let commit = ports.vcs.commit(&frozen.tree, std::slice::from_ref(start), &message)?;
+    let time = ports.clock.now().unix_timestamp();
+    let kept = format!("refs/dispatch/rescue/{}/{time}", entry.name);
+    ports.vcs.keep(&kept, &commit)?;
+    Ok(Some(kept))
+}

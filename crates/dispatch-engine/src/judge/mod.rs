@@ -1,0 +1,242 @@
+//! Asking the guards about a task: the same question for a pass, a dry run, `status` and `explain`.
+
+mod branches;
+
+use std::collections::BTreeMap;
+
+use dispatch_core::attempt::AttemptCounts;
+use dispatch_core::board::Board;
+use dispatch_core::branch::BranchName;
+use dispatch_core::dependencies::effectively_done;
+use dispatch_core::id::TaskId;
+use dispatch_core::launch::built_in_deny;
+use dispatch_core::parent::has_own_branch;
+use dispatch_core::record::{Phase, Record};
+use dispatch_core::status::Status;
+use dispatch_core::task::Task;
+use dispatch_core::triage::Lane;
+use dispatch_guards::claims::TaskGraph;
+use dispatch_guards::guards::{
+    BusyTasks, Evaluation, GuardInput, LaneFacts, LanePause, LaneRulesView, Limits, PolicyView,
+    RemoteFacts, Role, Seen, SlotFacts, evaluate, task_graph,
+};
+use dispatch_guards::permission::{LaneRules, LaneSurface};
+use dispatch_guards::test_command::resolve_test_command;
+
+pub(crate) use self::branches::{Branches, merged_before};
+
+use crate::governor::{Gate, gate};
+use crate::hand_over::SeenBranch;
+use crate::pass::free_slots;
+use crate::ports::{PortError, Ports, Recorded, Registry, RemoteBranch, RemoteView};
+use crate::setup::Setup;
+
+/// What is read once for all tasks of a round (D3.3).
+pub(crate) struct RoundFacts<'a> {
+    pub(crate) board: &'a Board,
+    pub(crate) remote: &'a RemoteView,
+    /// The branch work is proposed for; none when it could not be found out.
+    pub(crate) base: Option<&'a BranchName>,
+    pub(crate) records: BTreeMap<TaskId, Record>,
+    graph: TaskGraph<TaskId>,
+    surfaces: BTreeMap<Lane, Result<LaneSurface, String>>,
+}
+
+/// What the guards say about a task, and what a launch would be made with.
+pub(crate) struct Judged {
+    pub(crate) evaluation: Evaluation,
+    pub(crate) lane: Option<Lane>,
+    pub(crate) gate: Gate,
+    pub(crate) counts: AttemptCounts,
+    pub(crate) test_command: Option<String>,
+    pub(crate) branches: Branches,
+}
+
+/// The records that can be read, by task. Those that cannot are reported by the sweep.
+pub(crate) fn readable_records(ports: &Ports<'_>) -> Result<BTreeMap<TaskId, Record>, PortError> {
+    let mut records = BTreeMap::new();
+    for recorded in ports.store.records()? {
+        match recorded {
+            Recorded::Read(record) => {
+                records.insert(record.task_id.clone(), *record);
+            }
+            Recorded::Unreadable(error) => tracing::debug!(error = error.chain(), "left out"),
+        }
+    }
+    Ok(records)
+}
+
+impl<'a> RoundFacts<'a> {
+    pub(crate) fn read(
+        ports: &Ports<'_>,
+        setup: &Setup,
+        board: &'a Board,
+        remote: &'a RemoteView,
+        base: Option<&'a BranchName>,
+    ) -> Result<Self, PortError> {
+        let surfaces = setup
+            .lanes
+            .iter()
+            .map(|(lane, settings)| {
+                let surface = settings.as_ref().map_err(String::clone).map(|settings| {
+                    let rules = LaneRules {
+                        allow: settings.allow.clone(),
+                        deny: settings.deny.clone(),
+                        built_in_deny: built_in_deny(*lane, &settings.allow),
+                    };
+                    LaneSurface::new(&rules, &[])
+                });
+                (*lane, surface)
+            })
+            .collect();
+        Ok(Self {
+            board,
+            remote,
+            base,
+            records: readable_records(ports)?,
+            graph: task_graph(board),
+            surfaces,
+        })
+    }
+
+    /// Asks every guard about a task, with the slots, lanes and records of this moment.
+    pub(crate) fn judge(
+        &self,
+        ports: &Ports<'_>,
+        setup: &Setup,
+        task: &Task,
+    ) -> Result<Judged, PortError> {
+        let registry = ports.store.registry()?;
+        let record = ports.store.record(&task.id)?;
+        let branches = Branches::of(self, setup, task, record.as_ref())?;
+        let counts = ports.store.attempt_counts(&task.id)?;
+        let limits = limits(ports, setup, &registry)?;
+        let slots = SlotFacts {
+            configured: registry.configured.len(),
+            free: free_slots(ports, &registry, &task.id)?.len(),
+        };
+        let remote = RemoteFacts {
+            own: seen(&branches.own),
+            parent: branches.parent.as_ref().map(seen),
+            dispatched_before: record.is_some() || ports.store.has_attempts(&task.id)?,
+        };
+        let surfaces: BTreeMap<Lane, LaneRulesView<'_>> = self
+            .surfaces
+            .iter()
+            .map(|(lane, surface)| (*lane, surface.as_ref().map_err(String::as_str)))
+            .collect();
+        let policies = &setup.policies;
+        let busy = BusyTasks::collect(
+            self.board,
+            self.busy(&registry, &task.id),
+            &limits.project_root,
+            &policies.siblings,
+        );
+        let evaluation = evaluate(&GuardInput {
+            task,
+            role: role(self.board, task),
+            review_bytes: 0,
+            attempts: counts,
+            board: self.board,
+            slots,
+            limits: &limits,
+            policy: PolicyView {
+                test_shapes: &policies.test_shapes,
+                paths: &policies.paths,
+                siblings: &policies.siblings,
+            },
+            surfaces: &surfaces,
+            worker_edit_rule: None,
+            remote: &remote,
+            busy: &busy,
+            graph: &self.graph,
+        });
+        let lane = task.lane.given();
+        Ok(Judged {
+            evaluation,
+            lane,
+            gate: lane_gate(ports, &registry, lane.unwrap_or(Lane::Local))?,
+            counts,
+            test_command: task
+                .test_command
+                .given()
+                .or(setup.config.whole_test_command.as_deref())
+                .and_then(|text| resolve_test_command(text, &policies.test_shapes).ok())
+                .map(|command| command.text()),
+            branches,
+        })
+    }
+
+    /// The tasks that are worked on or keep a slot: their claims are taken.
+    fn busy(&self, registry: &Registry, but: &TaskId) -> Vec<TaskId> {
+        let on_board = self
+            .board
+            .tasks
+            .values()
+            .filter(|task| task.status == Status::InProgress && task.children.is_empty());
+        let recorded = self.records.values().filter(|record| record.phase != Phase::Ended);
+        let mut busy: Vec<TaskId> = on_board
+            .map(|task| task.id.clone())
+            .chain(recorded.map(|record| record.task_id.clone()))
+            .chain(registry.slots.iter().filter_map(|entry| entry.task_id.clone()))
+            .filter(|id| id != but)
+            .collect();
+        busy.sort();
+        busy.dedup();
+        busy
+    }
+}
+
+/// Whether the attempt would close a parent: its subtasks are done and it integrates on a branch of its own (B5.3).
+fn role(board: &Board, task: &Task) -> Role {
+    let closes = !task.children.is_empty()
+        && has_own_branch(task)
+        && task.children.iter().all(|child| effectively_done(board, child));
+    if closes { Role::Close } else { Role::Work }
+}
+
+fn seen(branch: &SeenBranch) -> dispatch_guards::guards::SeenBranch {
+    let seen = match branch.seen {
+        RemoteBranch::At(_) => Seen::Present,
+        RemoteBranch::Absent => Seen::Absent,
+        RemoteBranch::Unknown => Seen::Unknown,
+    };
+    dispatch_guards::guards::SeenBranch { name: branch.name.clone(), seen }
+}
+
+/// How many attempts of a lane run, by the registry of this moment (D6.3). A held slot runs nothing.
+fn running(registry: &Registry, lane: Lane) -> u32 {
+    let bound = registry.slots.iter().filter(|entry| {
+        entry.task_id.is_some() && entry.lane == Some(lane) && entry.held.is_none()
+    });
+    u32::try_from(bound.count()).unwrap_or(u32::MAX)
+}
+
+fn lane_gate(ports: &Ports<'_>, registry: &Registry, lane: Lane) -> Result<Gate, PortError> {
+    let state = ports.store.lane_state(lane)?;
+    Ok(gate(&state, ports.clock.now(), running(registry, lane)))
+}
+
+fn limits(ports: &Ports<'_>, setup: &Setup, registry: &Registry) -> Result<Limits, PortError> {
+    let config = &setup.config;
+    let mut lanes = BTreeMap::new();
+    for lane in Lane::ALL.iter().copied() {
+        let pause = match lane_gate(ports, registry, lane)? {
+            Gate::Open | Gate::Probe => None,
+            Gate::Paused { cause, detail } => Some(LanePause { cause, detail }),
+        };
+        let facts = LaneFacts {
+            running: running(registry, lane),
+            max_parallel: config.max_parallel(lane),
+            tiers: config.tiers(lane).to_vec(),
+            pause,
+        };
+        lanes.insert(lane, facts);
+    }
+    Ok(Limits {
+        attempts: config.attempts,
+        parent_branch: config.parent_branch,
+        project_root: config.project_root.to_string(),
+        lanes,
+    })
+}

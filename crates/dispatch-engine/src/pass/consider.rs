@@ -1,0 +1,261 @@
+//! What becomes of each candidate (D3.2).
+
+use dispatch_close::text::{for_comment, one_line};
+use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
+use dispatch_core::status::Status;
+use dispatch_core::task::Task;
+use dispatch_core::triage::Lane;
+use dispatch_guards::verdict::{Grounds, Verdict};
+use serde_json::Value;
+
+use super::claim::{Claim, Claimed, claim};
+use super::{Considered, End, Options};
+use crate::governor::{self, Gate};
+use crate::judge::{Judged, RoundFacts};
+use crate::ports::{PortError, Ports, StatusChange, StatusWrite};
+use crate::setup::Setup;
+use crate::texts::notify_blocked;
+
+dispatch_core::catalogue! {
+    /// What a guard's verdict looks like on the board.
+    enum PassMessage {
+        /// A guard blocks a task.
+        Blocked {
+            en: "Blocked (`{reason}`): {text}\n\nThen move the task to Queued.",
+            es: "Bloqueada (`{reason}`): {text}\n\nDespués, mueva la tarea a Queued.",
+        },
+    }
+}
+
+/// Under this name the store remembers which wait a person was already told of.
+const SAID: &str = "said";
+
+/// Walks the candidates.
+pub(super) struct Considering<'a> {
+    ports: &'a Ports<'a>,
+    setup: &'a Setup,
+    facts: &'a RoundFacts<'a>,
+    options: &'a Options,
+    /// Whether the local model answers; asked at most once a round.
+    readiness: Option<Result<(), String>>,
+    pub(super) problems: Vec<String>,
+}
+
+type Decided = (End, String);
+
+impl<'a> Considering<'a> {
+    pub(super) fn new(
+        ports: &'a Ports<'a>,
+        setup: &'a Setup,
+        facts: &'a RoundFacts<'a>,
+        options: &'a Options,
+    ) -> Self {
+        Self { ports, setup, facts, options, readiness: None, problems: Vec::new() }
+    }
+
+    /// Considers all candidates in order; one that waits or fails never keeps the next from being looked at.
+    pub(super) fn all(&mut self, candidates: &[&Task]) -> Vec<Considered> {
+        let mut considered = Vec::new();
+        let mut dispatched = 0;
+        for task in candidates {
+            if self.options.max_dispatch.is_some_and(|most| dispatched >= most) {
+                break;
+            }
+            let (end, grounds) = self.one(task).unwrap_or_else(|error| {
+                self.pause_for(task.lane.given(), &error);
+                (End::Failed, error.chain())
+            });
+            if matches!(end, End::Dispatched { .. } | End::WouldDispatch) {
+                dispatched += 1;
+            }
+            considered.push(Considered { id: task.id.clone(), end, grounds: one_line(&grounds) });
+        }
+        considered
+    }
+
+    fn one(&mut self, task: &Task) -> Result<Decided, PortError> {
+        if let Some(problem) = self.hostile(task) {
+            return Ok((End::Waiting { reason: WaitReason::BoardIncomplete }, problem));
+        }
+        let judged = self.facts.judge(self.ports, self.setup, task)?;
+        match judged.evaluation.verdict() {
+            Verdict::Block(reason, grounds) => self.block(task, *reason, grounds),
+            Verdict::Wait(reason, grounds) => self.wait(task, *reason, grounds),
+            Verdict::Launch => self.launch(task, &judged),
+        }
+    }
+
+    /// A task whose own file would make the board program run something is never dispatched (B2.7).
+    fn hostile(&self, task: &Task) -> Option<String> {
+        let hostile = self.facts.board.problems.iter().find(|problem| {
+            problem.class == dispatch_core::board::ProblemClass::Hostile
+                && problem.id.as_ref() == Some(&task.id)
+        });
+        hostile.map(ToString::to_string)
+    }
+
+    fn block(
+        &self,
+        task: &Task,
+        reason: BlockReason,
+        grounds: &Grounds,
+    ) -> Result<Decided, PortError> {
+        let language = self.setup.config.language;
+        let text = grounds.comment(language);
+        if self.options.dry_run {
+            return Ok((End::Blocked { reason }, text));
+        }
+        let comment =
+            PassMessage::Blocked.render(language, &[("reason", &reason), ("text", &text)]);
+        let change = StatusChange {
+            expected: vec![Status::Queued],
+            to: Status::Blocked,
+            comment: Some(for_comment(&comment)),
+        };
+        match self.ports.board.set_status(&task.id, &change)? {
+            StatusWrite::Written => {
+                notify_blocked(self.ports, language, &task.id, reason, &text);
+                Ok((End::Blocked { reason }, text))
+            }
+            StatusWrite::Mismatch { found } => Ok(withdrawn(Some(&found))),
+            StatusWrite::Gone => Ok(withdrawn(None)),
+        }
+    }
+
+    fn wait(
+        &mut self,
+        task: &Task,
+        reason: WaitReason,
+        grounds: &Grounds,
+    ) -> Result<Decided, PortError> {
+        let text = grounds.comment(self.setup.config.language);
+        match reason {
+            // Nothing of it is the task's fault, and nothing goes on by itself.
+            WaitReason::SettingsUnreadable => {
+                if !self.problems.contains(&text) {
+                    self.problems.push(text.clone());
+                }
+            }
+            WaitReason::ParentBranchMissing | WaitReason::TooManyFaults => {
+                self.say_once(task, reason, &text)?;
+            }
+            WaitReason::PermissionConflict => {
+                self.pause(task.lane.given(), PauseCause::LaunchRefused, &text)?;
+            }
+            WaitReason::DependencyNotDone
+            | WaitReason::RemoteUnknown
+            | WaitReason::BoardIncomplete
+            | WaitReason::LaneAtCapacity
+            | WaitReason::NoFreeSlot
+            | WaitReason::LanePaused
+            | WaitReason::ClaimsOverlap
+            | WaitReason::SettingsDrift => {}
+        }
+        Ok((End::Waiting { reason }, text))
+    }
+
+    fn launch(&mut self, task: &Task, judged: &Judged) -> Result<Decided, PortError> {
+        let waiting = |reason, grounds: String| Ok((End::Waiting { reason }, grounds));
+        let config = &self.setup.config;
+        if let Some(missing) = judged.branches.missing_start(config.parent_branch) {
+            return waiting(WaitReason::RemoteUnknown, missing);
+        }
+        let (Some(lane), Some(base)) = (judged.lane, judged.branches.base.clone()) else {
+            return waiting(WaitReason::RemoteUnknown, "the base branch is not known".to_owned());
+        };
+        let Some(Ok(settings)) = self.setup.lanes.get(&lane) else {
+            let text = format!("the settings of lane {lane} were not read");
+            return waiting(WaitReason::SettingsUnreadable, text);
+        };
+        if let Err(fault) = self.machine_ready(lane)? {
+            self.pause(Some(lane), fault.0, &fault.1)?;
+            return waiting(WaitReason::LanePaused, format!("{}: {}", fault.0, fault.1));
+        }
+        if self.options.dry_run {
+            return Ok((End::WouldDispatch, String::new()));
+        }
+        let claimed = claim(
+            self.ports,
+            self.setup,
+            &Claim {
+                id: &task.id,
+                lane,
+                settings,
+                test_command: judged.test_command.clone(),
+                base,
+                base_made_from: judged.branches.made_from.clone(),
+                branch: judged.branches.own.clone(),
+                counted_before: judged.counts.counted,
+            },
+        )?;
+        Ok(match claimed {
+            Claimed::HandedOver { slot, attempt } => {
+                if judged.gate == Gate::Probe {
+                    governor::begin_probe(self.ports, lane)?;
+                }
+                (End::Dispatched { slot, attempt }, String::new())
+            }
+            Claimed::NoSlot => (End::Waiting { reason: WaitReason::NoFreeSlot }, String::new()),
+            Claimed::Busy(who) => (End::Waiting { reason: WaitReason::NoFreeSlot }, who),
+            Claimed::Withdrawn(found) => withdrawn(found.as_ref()),
+        })
+    }
+
+    /// What only the machine can say, asked before any slot is claimed: disk space and the local model (D4.2).
+    fn machine_ready(&mut self, lane: Lane) -> Result<Result<(), (PauseCause, String)>, PortError> {
+        let config = &self.setup.config;
+        let (free, least) = (self.ports.vcs.free_mib()?, config.limits.min_free_mib);
+        if free < least {
+            let text = format!("{free} MiB are free where the slots are, {least} are required");
+            return Ok(Err((PauseCause::DiskFull, text)));
+        }
+        if lane == Lane::Frontier {
+            return Ok(Ok(()));
+        }
+        if self.readiness.is_none() {
+            let settings = self.setup.lanes.get(&lane).and_then(|read| read.as_ref().ok());
+            let model = settings.and_then(|settings| settings.model.as_deref()).unwrap_or_default();
+            let url = &config.lanes.local.health_check_url;
+            self.readiness = Some(self.ports.agent.readiness(url, model));
+        }
+        Ok(match &self.readiness {
+            Some(Err(why)) => Err((PauseCause::LocalModelNotLoaded, why.clone())),
+            Some(Ok(())) | None => Ok(()),
+        })
+    }
+
+    fn pause_for(&mut self, lane: Option<Lane>, error: &PortError) {
+        let Some(cause) = error.pause else { return };
+        if let Err(second) = self.pause(lane, cause, &error.chain()) {
+            self.problems.push(second.chain());
+        }
+    }
+
+    fn pause(&self, lane: Option<Lane>, cause: PauseCause, detail: &str) -> Result<(), PortError> {
+        match lane {
+            Some(lane) if !self.options.dry_run => {
+                let language = self.setup.config.language;
+                governor::lane_fault(self.ports, language, lane, cause, detail, None)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    /// Tells a person of a wait that only they can end, once.
+    fn say_once(&self, task: &Task, reason: WaitReason, text: &str) -> Result<(), PortError> {
+        let said = Value::from(reason.as_str());
+        if self.options.dry_run
+            || self.ports.store.read_private(&task.id, SAID)?.as_ref() == Some(&said)
+        {
+            return Ok(());
+        }
+        self.ports.notifier.notify(&format!("{}: {reason}", task.id), text);
+        self.ports.store.write_private(&task.id, SAID, &said)
+    }
+}
+
+fn withdrawn(found: Option<&Status>) -> Decided {
+    let grounds =
+        found.map_or_else(|| "it left the board".to_owned(), |found| format!("it is {found} now"));
+    (End::Withdrawn, grounds)
+}

@@ -1,0 +1,111 @@
+//! One round: lease, fetch, sweep, selection, report (D3).
+
+use dispatch_core::board::Board;
+use dispatch_core::branch::BranchName;
+use dispatch_core::config::Owner;
+use dispatch_core::names::SelectionOff;
+use dispatch_core::select::candidates;
+
+use super::consider::Considering;
+use super::{Options, PassError, RoundReport, Selection};
+use crate::board_place::{BoardBranch, Memory, Round, look};
+use crate::budget::{Budget, NETWORK};
+use crate::judge::RoundFacts;
+use crate::ports::{Lease, Ports, RemoteView};
+use crate::setup::{Setup, Trust};
+use crate::sweep;
+
+pub(super) fn run(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    options: &Options,
+    which: Round,
+) -> Result<RoundReport, PassError> {
+    let budget = Budget::start(ports.clock, NETWORK);
+    let mut problems = Vec::new();
+    let lease = take_lease(ports, setup, options, &budget);
+    let base = match ports.vcs.base_branch() {
+        Ok(base) => Some(base),
+        Err(error) => {
+            problems.push(error.chain());
+            None
+        }
+    };
+    let memory = if options.dry_run { Memory::Untouched } else { Memory::Kept };
+    let place = look(ports, setup, base.as_ref(), which, memory)?;
+    let board = ports.board.read();
+    let remote = fetch(ports, setup, &board, base.as_ref(), &budget)?;
+    problems.extend(remote.problem.clone());
+    let maintenance = if options.dry_run {
+        Vec::new()
+    } else {
+        sweep::run(ports, setup, &board, &place, &remote, &budget)
+    };
+    // The sweep may have changed the board: the guards look at what it is now (N29).
+    let board = ports.board.read();
+    problems.extend(board.problems.iter().map(ToString::to_string));
+    let (selection, considered) = match selection_off(options, setup, &place, &lease) {
+        Some((reason, grounds)) => (Selection::Off { reason, grounds }, Vec::new()),
+        None if candidates(&board).is_empty() => (Selection::NoQueuedTask, Vec::new()),
+        None => {
+            let facts = RoundFacts::read(ports, setup, &board, &remote, base.as_ref())?;
+            let mut considering = Considering::new(ports, setup, &facts, options);
+            let considered = considering.all(&candidates(&board));
+            problems.extend(considering.problems);
+            (Selection::Done, considered)
+        }
+    };
+    Ok(RoundReport { maintenance, considered, selection, problems })
+}
+
+fn take_lease(ports: &Ports<'_>, setup: &Setup, options: &Options, budget: &Budget) -> Lease {
+    match setup.config.owner {
+        Owner::Off => Lease::Ours,
+        // Looking changes nothing on the remote, so it needs no leave.
+        Owner::Lease if options.dry_run => Lease::Ours,
+        Owner::Lease => ports.vcs.lease(budget.left(ports.clock)),
+    }
+}
+
+fn fetch(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    board: &Board,
+    base: Option<&BranchName>,
+    budget: &Budget,
+) -> Result<RemoteView, PassError> {
+    let nothing = RemoteView::default();
+    let facts = RoundFacts::read(ports, setup, board, &nothing, base)?;
+    let names = facts.of_interest(setup)?;
+    Ok(ports.vcs.fetch(&names, budget.left(ports.clock)))
+}
+
+fn selection_off(
+    options: &Options,
+    setup: &Setup,
+    place: &BoardBranch,
+    lease: &Lease,
+) -> Option<(SelectionOff, String)> {
+    if let Some(reason) = options.selection_off {
+        return Some((reason, String::new()));
+    }
+    if let Trust::Changed(difference) = &setup.trust {
+        let text = format!(
+            "the configuration is not the approved one; `dispatch trust` approves it:\n{difference}"
+        );
+        return Some((SelectionOff::ConfigChanged, text));
+    }
+    if let BoardBranch::Elsewhere(why) = place {
+        return Some((SelectionOff::BoardElsewhere, why.clone()));
+    }
+    match lease {
+        Lease::Ours => None,
+        Lease::Other { who, until } => {
+            Some((SelectionOff::NotOwner, format!("{who} owns this remote until {until}")))
+        }
+        Lease::Unreachable(why) => {
+            let text = format!("the remote did not answer, and our own lease on it is over: {why}");
+            Some((SelectionOff::NotOwner, text))
+        }
+    }
+}

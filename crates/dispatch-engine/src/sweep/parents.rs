@@ -1,0 +1,77 @@
+//! M1 6: the statuses of parents follow from their children (B5).
+
+use std::collections::BTreeMap;
+
+use dispatch_core::id::TaskId;
+use dispatch_core::parent::{Merged, ParentFacts, derive};
+use dispatch_core::record::{Phase, Record};
+use dispatch_core::task::Task;
+
+use super::Sweep;
+use crate::ports::{PortError, ProposalState, Recorded, StatusChange, StatusWrite};
+use crate::settled::{Settled, is_merged};
+
+/// Where a close attempt's record lists the merged commits of the children it saw (B5.3).
+const COVERED: &str = "coveredChildren";
+
+pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
+    // The steps before this one may have changed the board.
+    let board = sweep.ports.board.read();
+    let mut records = BTreeMap::new();
+    for recorded in sweep.ports.store.records()? {
+        match recorded {
+            Recorded::Read(record) => {
+                records.insert(record.task_id.clone(), *record);
+            }
+            // Without its facts a parent could be derived wrongly.
+            Recorded::Unreadable(_) => return Ok(()),
+        }
+    }
+    for (id, to) in derive(&board, |task| facts(sweep, &records, task)) {
+        let working = records.get(&id).is_some_and(|record| record.phase != Phase::Ended);
+        let Some(task) = board.tasks.get(&id).filter(|_| !working) else { continue };
+        let change =
+            StatusChange { expected: vec![task.status.clone()], to: to.clone(), comment: None };
+        match sweep.ports.board.set_status(&id, &change) {
+            Ok(StatusWrite::Written) => sweep.did(&id, format!("its subtasks make it {to}")),
+            Ok(StatusWrite::Mismatch { .. } | StatusWrite::Gone) => {}
+            Err(error) => sweep.problem(Some(&id), error.chain()),
+        }
+    }
+    Ok(())
+}
+
+fn facts(sweep: &Sweep<'_>, records: &BTreeMap<TaskId, Record>, task: &Task) -> ParentFacts {
+    let Some(record) = records.get(&task.id) else {
+        return ParentFacts { merged: Merged::No, close_attempt_covers_children: false };
+    };
+    ParentFacts {
+        merged: merged(sweep, record),
+        close_attempt_covers_children: covers_children(records, record, task),
+    }
+}
+
+fn merged(sweep: &Sweep<'_>, record: &Record) -> Merged {
+    let Some(proposal) = &record.pr else { return Merged::No };
+    if Settled::of(proposal).is_merged() {
+        return Merged::Yes;
+    }
+    match sweep.proposals.get(&record.task_id) {
+        Some(ProposalState::Unknown(_)) => Merged::Unknown,
+        Some(_) | None => Merged::No,
+    }
+}
+
+/// Whether an attempt of the parent saw the merged commits of all its children. A record without a list counts as
+/// having seen them: one close attempt too few is a person's click, one too many never ends.
+fn covers_children(records: &BTreeMap<TaskId, Record>, record: &Record, task: &Task) -> bool {
+    let Some(covered) = record.rest.get(COVERED).and_then(serde_json::Value::as_array) else {
+        return true;
+    };
+    task.children
+        .iter()
+        .filter_map(|child| records.get(child))
+        .filter(|child| is_merged(child))
+        .filter_map(|child| child.pr.as_ref())
+        .all(|merged| covered.iter().any(|commit| commit.as_str() == Some(merged.commit.as_str())))
+}
