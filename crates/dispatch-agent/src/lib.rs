@@ -8,6 +8,8 @@
 mod claude;
 mod clock;
 mod commands;
+#[cfg(target_os = "linux")]
+mod confine;
 mod leftovers;
 mod mailbox;
 mod notifier;
@@ -23,6 +25,10 @@ mod worker;
 pub use self::claude::{ClaudeAgent, ClaudeSettings};
 pub use self::clock::SystemClock;
 pub use self::commands::{Reach, SystemCommands};
+#[cfg(target_os = "linux")]
+pub use self::confine::{
+    ConfineError, Confinement, Support, UnixSockets, confine_and_exec, support,
+};
 pub use self::mailbox::FolderMailbox;
 pub use self::notifier::{SystemNotifier, notifier_argv};
 pub use self::supervisor::SupervisorProgram;

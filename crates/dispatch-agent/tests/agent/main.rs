@@ -4,6 +4,7 @@
 
 mod claude;
 mod commands;
+mod confine;
 mod desk;
 mod mailbox;
 mod notifier;
