@@ -375,6 +375,34 @@ fn d9_11_the_expected_surface_follows_the_lists() {
     assert_eq!(tools, ["Edit", "Glob", "Read", "mcp__docs", "mcp__docs__*"]);
 }
 
+/// What version 2.1.197 lists when it is started with this lane's flags and deny list.
+#[test]
+fn d9_11_the_frontier_lane_s_own_flags_are_no_mismatch() {
+    let listed = [
+        "Task",
+        "Bash",
+        "Edit",
+        "NotebookEdit",
+        "Read",
+        "ReportFindings",
+        "Skill",
+        "TaskCreate",
+        "TaskGet",
+        "TaskList",
+        "TaskOutput",
+        "TaskStop",
+        "TaskUpdate",
+        "Write",
+    ];
+    let init = crate::stream::Init {
+        tools: listed.map(str::to_owned).to_vec(),
+        permission_mode: Some("dontAsk".to_owned()),
+        ..crate::stream::Init::default()
+    };
+    let launch = Case::new(Lane::Frontier).build().unwrap();
+    assert_eq!(crate::outcome::surface_mismatch(&init, &launch.expected), None);
+}
+
 #[test]
 fn n33_c7_1_the_reviewer_s_command_line_and_environment() {
     let case = Case::new(Lane::Local);

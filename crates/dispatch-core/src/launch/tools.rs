@@ -11,7 +11,7 @@ pub const PERMISSION_MODE: &str = "dontAsk";
 /// What the bare mode has.
 const BARE_TOOLS: &[&str] = &["Bash", "Edit", "Read"];
 
-/// What the full harness has; some of these are denied.
+/// What the full harness has; some of these are denied. `Skill` is there unless slash commands are turned off.
 const FULL_TOOLS: &[&str] = &[
     "Agent",
     "Bash",
@@ -26,6 +26,7 @@ const FULL_TOOLS: &[&str] = &[
     "ReportFindings",
     "ScheduleWakeup",
     "SendMessage",
+    "Skill",
     "Task",
     "TaskCreate",
     "TaskGet",
