@@ -129,16 +129,17 @@ impl BoardConfig {
 /// The texts of a top-level list.
 fn list_value(text: &str, key: &str) -> Option<Vec<String>> {
     let mut block = String::new();
+    let mut inside = false;
     for line in text.lines() {
         let top = !line.starts_with([' ', '\t', '#', '-']) && line.contains(':');
-        if block.is_empty() {
-            if top && line.split_once(':').is_some_and(|(name, _)| name.trim() == key) {
-                block.push_str(line);
-                block.push('\n');
+        if top {
+            inside = line.split_once(':').is_some_and(|(name, _)| name.trim() == key);
+            if inside {
+                // Of a key that is given twice the last one counts.
+                block.clear();
             }
-        } else if top {
-            break;
-        } else {
+        }
+        if inside {
             block.push_str(line);
             block.push('\n');
         }

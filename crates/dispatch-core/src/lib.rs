@@ -30,6 +30,7 @@ pub mod start_commit;
 pub mod status;
 pub mod stream;
 pub mod task;
+pub mod task_edit;
 pub mod task_file;
 pub mod task_text;
 pub mod triage;

@@ -3,9 +3,9 @@
 //! The file is read the way the board program reads it, and refused where the program would run it, lose part of it or
 //! guess. What can be read but is not as it should be comes back as [`Remark`]s beside the task.
 
-mod comments;
-mod header;
-mod section;
+pub(crate) mod comments;
+pub(crate) mod header;
+pub(crate) mod section;
 
 use thiserror::Error;
 
@@ -16,7 +16,9 @@ use crate::status::Status;
 use crate::task::{Checklist, DeclaredFile, Task};
 use crate::task_text;
 use crate::triage::read_answer;
+pub(crate) use header::Header;
 use section::Section;
+pub(crate) use section::markers;
 
 /// Why a file is no task.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]

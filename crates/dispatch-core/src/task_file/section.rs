@@ -53,6 +53,8 @@ pub(crate) struct ChecklistShape {
     pub(crate) title: &'static str,
     pub(crate) header: &'static str,
     pub(crate) family: &'static str,
+    pub(crate) begin: &'static str,
+    pub(crate) end: &'static str,
 }
 
 pub(crate) const fn shape(list: Checklist) -> ChecklistShape {
@@ -61,11 +63,15 @@ pub(crate) const fn shape(list: Checklist) -> ChecklistShape {
             title: "Acceptance Criteria",
             header: "## Acceptance Criteria",
             family: "AC",
+            begin: "<!-- AC:BEGIN -->",
+            end: "<!-- AC:END -->",
         },
         Checklist::DefinitionOfDone => ChecklistShape {
             title: "Definition of Done",
             header: "## Definition of Done",
             family: "DOD",
+            begin: "<!-- DOD:BEGIN -->",
+            end: "<!-- DOD:END -->",
         },
     }
 }

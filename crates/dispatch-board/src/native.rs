@@ -1,0 +1,287 @@
+//! The native writer (B3.1, B3.9, B3.10): one edit of one task file, under the board's lock on that task.
+
+use std::fs;
+use std::io;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_close::integrity::Snapshot;
+use dispatch_core::board::{id_of_file_name, is_task_file_name};
+use dispatch_core::board_config::BoardConfig;
+use dispatch_core::id::TaskId;
+use dispatch_core::status::Status;
+use dispatch_core::task::{Checklist, Task};
+use dispatch_core::task_edit::{self, Edit, Edited};
+use dispatch_core::task_file::{self, TaskFile};
+use dispatch_core::worker_edit::Section;
+use dispatch_engine::ports::Tick;
+use time::OffsetDateTime;
+use time::macros::format_description;
+
+use crate::BoardError;
+use crate::lock::TaskLock;
+use crate::replace::{Original, Refusal, Replaced, read_original, replace};
+
+/// How often an edit is made anew because somebody saved the file meanwhile, before the board counts as busy.
+const SAVES: usize = 20;
+
+/// How often a file that looks torn is read while we hold its lock.
+const TORN_READINGS: usize = 20;
+const BETWEEN_READINGS: std::time::Duration = std::time::Duration::from_millis(50);
+
+/// The board a writer writes to.
+#[derive(Debug, Clone)]
+pub(crate) struct Writer<'a> {
+    pub(crate) dir: &'a Utf8Path,
+    pub(crate) config: &'a BoardConfig,
+}
+
+/// What is decided about a task under its lock.
+#[derive(Debug)]
+pub(crate) enum Decision {
+    /// Make these edits, all at once.
+    Write(Vec<Edit>),
+    /// Write nothing.
+    Decline(Declined),
+}
+
+/// Why nothing is written.
+#[derive(Debug)]
+pub(crate) enum Declined {
+    /// The task has another status than the expected ones.
+    Status(Status),
+    /// There is nothing to tick.
+    Tick(Tick),
+}
+
+/// What an edit did.
+#[derive(Debug)]
+pub(crate) enum Wrote {
+    /// It is in place and was read back.
+    Written,
+    /// It changes nothing.
+    Unchanged,
+    /// The decision under the lock was not to write.
+    Declined(Declined),
+    /// A complete listing does not hold the task.
+    Gone,
+}
+
+impl Writer<'_> {
+    /// Edits a task: `decide` sees it under the lock and answers the edits to make, or why none.
+    ///
+    /// `after` runs once the edit is in place, still under the lock, as the board program runs its callback.
+    pub(crate) fn edit(
+        &self,
+        id: &TaskId,
+        decide: impl Fn(&Task) -> Result<Decision, BoardError>,
+        after: impl FnOnce(&Edited),
+    ) -> Result<Wrote, BoardError> {
+        let Some((path, spelling)) = self.find(id)? else { return Ok(Wrote::Gone) };
+        let lock = TaskLock::take(self.dir, &spelling)
+            .map_err(|source| BoardError::Lock { id: id.clone(), source })?;
+        for _ in 0..SAVES {
+            let Some((original, file)) = self.read(&path, id)? else {
+                return Err(BoardError::Contended { id: id.clone() });
+            };
+            let edits = match decide(&file.task)? {
+                Decision::Write(edits) => edits,
+                Decision::Decline(why) => return Ok(Wrote::Declined(why)),
+            };
+            let edited = task_edit::apply(&original.bytes, &edits, &now())
+                .map_err(|source| BoardError::Edit { id: id.clone(), source })?;
+            let Some(edited) = edited else { return Ok(Wrote::Unchanged) };
+            self.keeps_protected(id, &file.task, &edited)?;
+            if !lock.is_ours() {
+                return Err(BoardError::LostLock { id: id.clone() });
+            }
+            let done = replace(self.dir, &path, &original, &edited.bytes)
+                .map_err(|source| BoardError::Io { path: path.clone(), source })?;
+            if done == Replaced::ChangedMeanwhile {
+                continue;
+            }
+            self.read_back(&path, id, &file.task, &edits)?;
+            after(&edited);
+            return Ok(Wrote::Written);
+        }
+        Err(BoardError::Contended { id: id.clone() })
+    }
+
+    /// The file of a task, and its id as written there.
+    fn find(&self, id: &TaskId) -> Result<Option<(Utf8PathBuf, String)>, BoardError> {
+        let folder = self.dir.join("tasks");
+        let failed = |source| BoardError::Io { path: folder.clone(), source };
+        let mut named = Vec::new();
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let name = entry.map_err(failed)?.file_name();
+            let name = name.to_string_lossy();
+            if is_task_file_name(&name, &self.config.task_prefix)
+                && id_of_file_name(&name).as_ref() == Some(id)
+            {
+                named.push(folder.join(name.as_ref()));
+            }
+        }
+        if let [path] = named.as_slice()
+            && let Ok(bytes) = fs::read(path)
+            && let Ok(file) = task_file::parse(&bytes, &self.config.priorities)
+            && file.task.id == *id
+        {
+            return Ok(Some((path.clone(), file.task.id.to_string())));
+        }
+        self.search(id)
+    }
+
+    /// Looks into every file: the id in the front matter decides, not the name.
+    fn search(&self, id: &TaskId) -> Result<Option<(Utf8PathBuf, String)>, BoardError> {
+        let board = crate::read::read_board(self.dir, self.config);
+        let of_task = board.problems.iter().filter(|problem| problem.id.as_ref() == Some(id));
+        let files: Vec<Utf8PathBuf> = of_task
+            .filter(|problem| problem.class == dispatch_core::board::ProblemClass::Duplicate)
+            .filter_map(|problem| problem.file.clone())
+            .collect();
+        if !files.is_empty() {
+            return Err(BoardError::Ambiguous { id: id.clone(), files });
+        }
+        if !board.tasks.contains_key(id) {
+            if board.complete
+                && !board.problems.iter().any(|problem| problem.id.as_ref() == Some(id))
+            {
+                return Ok(None);
+            }
+            return Err(BoardError::Incomplete { id: id.clone(), problems: board.problems });
+        }
+        let folder = self.dir.join("tasks");
+        let failed = |source| BoardError::Io { path: folder.clone(), source };
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let path = folder.join(entry.map_err(failed)?.file_name().to_string_lossy().as_ref());
+            if let Ok(bytes) = fs::read(&path)
+                && path
+                    .file_name()
+                    .is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
+                && let Ok(file) = task_file::parse(&bytes, &self.config.priorities)
+                && file.task.id == *id
+            {
+                return Ok(Some((path, file.task.id.to_string())));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Reads the file under the lock; a torn reading is only ever a moment (B2.9).
+    fn read(
+        &self,
+        path: &Utf8Path,
+        id: &TaskId,
+    ) -> Result<Option<(Original, TaskFile)>, BoardError> {
+        let mut last = None;
+        for reading in 0..TORN_READINGS {
+            if reading > 0 {
+                std::thread::sleep(BETWEEN_READINGS);
+            }
+            let original = match read_original(path) {
+                Ok(Ok(original)) => original,
+                Ok(Err(refusal)) => return Err(not_ours(path, refusal)),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Err(source) => return Err(BoardError::Io { path: path.to_owned(), source }),
+            };
+            let settled = last.as_ref() == Some(&original.bytes);
+            match task_file::parse(&original.bytes, &self.config.priorities) {
+                Ok(file) if file.task.id != *id => return Ok(None),
+                Ok(file) if settled || !file.looks_torn() => return Ok(Some((original, file))),
+                Err(error) if settled => {
+                    let source = task_edit::EditError::Unreadable(error);
+                    return Err(BoardError::Edit { id: id.clone(), source });
+                }
+                Ok(_) | Err(_) => last = Some(original.bytes),
+            }
+        }
+        Ok(None)
+    }
+
+    /// Refuses an edit after which a protected field would read differently: a plan can carry claims and a test
+    /// command, and odd markers can move a text from one section to another (W2).
+    fn keeps_protected(
+        &self,
+        id: &TaskId,
+        before: &Task,
+        edited: &Edited,
+    ) -> Result<(), BoardError> {
+        let after = task_file::parse(&edited.bytes, &self.config.priorities).map_err(|error| {
+            let source = task_edit::EditError::Unreadable(error);
+            BoardError::Edit { id: id.clone(), source }
+        })?;
+        let changes = Snapshot::of(before).changes(&after.task);
+        if changes.is_empty() {
+            return Ok(());
+        }
+        let changes = changes.iter().map(ToString::to_string).collect();
+        Err(BoardError::Protected { id: id.clone(), changes })
+    }
+
+    /// Sees whether what we meant to change reads changed (B2.8).
+    fn read_back(
+        &self,
+        path: &Utf8Path,
+        id: &TaskId,
+        before: &Task,
+        edits: &[Edit],
+    ) -> Result<(), BoardError> {
+        let Some((_, file)) = self.read(path, id)? else {
+            // Moved or replaced right after our write: the write itself was exchanged in, so it is in what moved.
+            return Ok(());
+        };
+        let shown = edits.iter().all(|edit| shows(&file.task, before, edit));
+        if shown {
+            Ok(())
+        } else {
+            Err(BoardError::NotReadBack { id: id.clone(), path: path.to_owned() })
+        }
+    }
+}
+
+/// Whether `after` shows an edit of `before`.
+pub(crate) fn shows(after: &Task, before: &Task, edit: &Edit) -> bool {
+    match edit {
+        Edit::Status(status) => after.status == Status::parse(status),
+        Edit::Comment { body, .. } => {
+            body.trim().is_empty() || after.comments.len() > before.comments.len()
+        }
+        Edit::Check { list, index, checked } => {
+            let items = match list {
+                Checklist::Acceptance => &after.acceptance,
+                Checklist::DefinitionOfDone => &after.definition_of_done,
+            };
+            items.iter().any(|item| item.index == *index && item.checked == *checked)
+        }
+        Edit::Replace { section, text } => {
+            text_of(after, *section).is_empty() == text.trim().is_empty()
+        }
+        Edit::Append { section, text } => {
+            text.trim().is_empty()
+                || text_of(after, *section).len() > text_of(before, *section).len()
+        }
+    }
+}
+
+fn text_of(task: &Task, section: Section) -> &str {
+    match section {
+        Section::Plan => &task.plan,
+        Section::Notes => &task.notes,
+        Section::FinalSummary => &task.final_summary,
+    }
+}
+
+fn not_ours(path: &Utf8Path, refusal: Refusal) -> BoardError {
+    let why = match refusal {
+        Refusal::Symlink => "is a symbolic link".to_owned(),
+        Refusal::HardLinks(count) => format!("has {count} names (hard links)"),
+        Refusal::NotAFile => "is no regular file".to_owned(),
+    };
+    BoardError::NotOurs { path: path.to_owned(), why }
+}
+
+/// The moment as the board writes it.
+fn now() -> String {
+    OffsetDateTime::now_utc()
+        .format(format_description!("[year]-[month]-[day] [hour]:[minute]"))
+        .unwrap_or_default()
+}

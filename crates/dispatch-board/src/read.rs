@@ -1,0 +1,216 @@
+//! The files reader (B2.1, B2.6, B2.9): one scan of the board directory, no process started.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::board::{self, Board, Folder, Found, Problem, ProblemClass, is_task_file_name};
+use dispatch_core::board_config::BoardConfig;
+use dispatch_core::task_file;
+use rustix::fs::{Mode, OFlags};
+
+/// The largest task file that is read, in bytes.
+const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// How much of a file that is no task is read: enough for its first line.
+const HEAD_BYTES: u64 = 4 << 10;
+
+/// A file that changed more recently than this is read twice.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// How often a file that looks torn is read again, and how long after.
+const READINGS: usize = 3;
+const BETWEEN_READINGS: Duration = Duration::from_millis(50);
+
+/// How deep folders are followed.
+const MAX_DEPTH: usize = 16;
+
+/// Folders of the board directory that hold no board text.
+const OURS: [&str; 2] = [".dispatch", ".locks"];
+
+/// Reads the board in `dir`.
+pub fn read_board(dir: &Utf8Path, config: &BoardConfig) -> Board {
+    let mut scan = Scan { dir, config, files: BTreeMap::new(), vanished: false };
+    if let Err(error) = scan.list() {
+        return listing_failed(dir, &error);
+    }
+    if scan.vanished {
+        scan.vanished = false;
+        scan.files.clear();
+        if let Err(error) = scan.list() {
+            return listing_failed(dir, &error);
+        }
+    }
+    scan.settle();
+    board::assemble(scan.files.iter().map(|(path, file)| (path.as_path(), &file.found)), config)
+}
+
+fn listing_failed(dir: &Utf8Path, error: &io::Error) -> Board {
+    Board {
+        problems: vec![Problem {
+            class: ProblemClass::Listing,
+            file: None,
+            line: None,
+            id: None,
+            cause: format!("cannot list the board in `{dir}`: {error}"),
+        }],
+        ..Board::default()
+    }
+}
+
+/// A file at one reading.
+struct Reading {
+    found: Found,
+    fresh: bool,
+}
+
+struct Scan<'a> {
+    dir: &'a Utf8Path,
+    config: &'a BoardConfig,
+    files: BTreeMap<Utf8PathBuf, Reading>,
+    vanished: bool,
+}
+
+impl Scan<'_> {
+    fn list(&mut self) -> io::Result<()> {
+        let mut seen = BTreeSet::new();
+        // A board without `tasks/` is no empty board: something is wrong with it.
+        std::fs::read_dir(self.dir.join("tasks"))?;
+        self.folder(Utf8Path::new(""), 0, &mut seen)
+    }
+
+    fn folder(
+        &mut self,
+        at: &Utf8Path,
+        depth: usize,
+        seen: &mut BTreeSet<(u64, u64)>,
+    ) -> io::Result<()> {
+        let path = self.dir.join(at);
+        let metadata = std::fs::metadata(&path)?;
+        if depth > MAX_DEPTH || !seen.insert((metadata.dev(), metadata.ino())) {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(&path)? {
+            let entry = entry?;
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            let inner = at.join(name.as_ref());
+            let kind = entry.file_type()?;
+            if depth == 0 && OURS.contains(&name.as_ref()) {
+                continue;
+            }
+            if name.ends_with(".md") && !kind.is_dir() {
+                self.file(&inner);
+            } else if kind.is_dir() || (kind.is_symlink() && path.join(name.as_ref()).is_dir()) {
+                match self.folder(&inner, depth + 1, seen) {
+                    Err(error) if error.kind() == io::ErrorKind::NotFound => self.vanished = true,
+                    other => other?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, at: &Utf8Path) {
+        match self.reading(at) {
+            Ok(reading) => {
+                self.files.insert(at.to_owned(), reading);
+            }
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                self.vanished = true;
+                let found = Found::Unreadable("it vanished while the board was read".to_owned());
+                self.files.insert(at.to_owned(), Reading { found, fresh: false });
+            }
+            Err(error) => {
+                let found = Found::Unreadable(error.to_string());
+                self.files.insert(at.to_owned(), Reading { found, fresh: false });
+            }
+        }
+    }
+
+    fn is_task(&self, at: &Utf8Path) -> bool {
+        Folder::of(at) != Folder::Other
+            && at.file_name().is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
+    }
+
+    fn reading(&self, at: &Utf8Path) -> io::Result<Reading> {
+        let most = if self.is_task(at) { MAX_FILE_BYTES } else { HEAD_BYTES };
+        let (file, metadata) = open_regular(&self.dir.join(at))?;
+        if self.is_task(at) && metadata.len() > MAX_FILE_BYTES {
+            return Err(io::Error::other(format!(
+                "it is larger than {} MiB",
+                MAX_FILE_BYTES >> 20
+            )));
+        }
+        let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(most)).unwrap_or(0));
+        file.take(most).read_to_end(&mut bytes)?;
+        let age = metadata.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
+        Ok(Reading { found: Found::Bytes(bytes), fresh: age.is_none_or(|age| age < FRESH) })
+    }
+
+    /// Reads what looks torn again, until two readings agree (B2.9).
+    fn settle(&mut self) {
+        let mut open: Vec<Utf8PathBuf> = self
+            .files
+            .iter()
+            .filter(|(path, reading)| self.is_task(path) && self.is_suspect(reading))
+            .map(|(path, _)| path.clone())
+            .collect();
+        for _ in 0..READINGS {
+            if open.is_empty() {
+                return;
+            }
+            thread::sleep(BETWEEN_READINGS);
+            open.retain(|path| match self.reading(path) {
+                Ok(again) => {
+                    let agrees =
+                        self.files.get(path).is_some_and(|reading| reading.found == again.found);
+                    if !agrees {
+                        self.files.insert(path.clone(), again);
+                    }
+                    !agrees
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                    self.files.remove(path);
+                    self.look_elsewhere(path);
+                    false
+                }
+                Err(_) => true,
+            });
+        }
+    }
+
+    /// A file that left its folder between two readings may have moved to another one.
+    fn look_elsewhere(&mut self, path: &Utf8Path) {
+        let Some(name) = path.file_name() else { return };
+        for folder in ["tasks", "completed", "archive/tasks"] {
+            let other = Utf8Path::new(folder).join(name);
+            if let Ok(reading) = self.reading(&other) {
+                self.files.insert(other, reading);
+            }
+        }
+    }
+
+    fn is_suspect(&self, reading: &Reading) -> bool {
+        let Found::Bytes(bytes) = &reading.found else { return false };
+        reading.fresh
+            || !task_file::parse(bytes, &self.config.priorities)
+                .is_ok_and(|file| !file.looks_torn())
+    }
+}
+
+/// Opens a file for reading when it is a regular one; links are followed, as the board program follows them.
+pub(crate) fn open_regular(path: &Utf8Path) -> io::Result<(File, std::fs::Metadata)> {
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let file = File::from(rustix::fs::open(path.as_std_path(), flags, Mode::empty())?);
+    let metadata = file.metadata()?;
+    if metadata.is_file() {
+        Ok((file, metadata))
+    } else {
+        Err(io::Error::other("it is not a regular file"))
+    }
+}

@@ -1,0 +1,11 @@
+//! The board adapter on real files and beside the real board program.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "a test fails by panicking and says its counts"
+)]
+
+mod differential;
+mod support;
+mod writes;
