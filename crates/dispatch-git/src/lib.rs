@@ -7,6 +7,7 @@
 mod ancestry;
 mod board;
 mod error;
+mod forge;
 mod freeze;
 mod git;
 mod kept;
@@ -23,6 +24,7 @@ mod worktree;
 
 pub use ancestry::MergedFacts;
 pub use error::GitError;
+pub use forge::{ForgeError, ForgeFault, GhForge, GhSettings, GitForge, GitHubRepository};
 pub use git::Git;
 pub use remote::Remote;
 pub use repository::{CodeRoot, Repository};
