@@ -25,10 +25,14 @@ impl Answer {
     }
 }
 
-/// Answers every request that is waiting, one at a time; says whether there was one.
+/// The most requests answered in one go: a worker that never stops asking must not keep us from its limits.
+const SERVED_AT_ONCE: usize = 8;
+
+/// Answers requests that are waiting, one at a time; says whether there was one.
 pub(crate) fn serve(attempt: &Attempt<'_>, mailbox: &dyn Mailbox) -> Result<bool, PortError> {
     let mut any = false;
-    while let Some(mail) = mailbox.take()? {
+    for _ in 0..SERVED_AT_ONCE {
+        let Some(mail) = mailbox.take()? else { break };
         any = true;
         let answer = decide(attempt, &mail);
         attempt.note(&format!("worker-edit {} -> exit {}", shown(&mail), answer.exit));
