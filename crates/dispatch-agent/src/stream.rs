@@ -10,15 +10,18 @@ const CHUNK_BYTES: usize = 256 << 10;
 
 /// Hands over the bytes of a file from byte `from` on, piece by piece; gives the byte to go on from.
 ///
-/// The pieces are cut anywhere: what is a line is known where they go. A file that is not there yet is empty, and
-/// one that became shorter has nothing new.
+/// The pieces are cut anywhere: what is a line is known where they go. What is written meanwhile is left for the next
+/// time, so that a writer that never pauses keeps nobody here. A file that is not there yet is empty, and one that
+/// became shorter has nothing new.
 pub(crate) fn follow(file: &Utf8Path, from: u64, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let mut file = match File::open(file) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(from),
         Err(error) => return Err(error),
     };
+    let end = file.metadata()?.len();
     file.seek(SeekFrom::Start(from))?;
+    let mut file = file.take(end.saturating_sub(from));
     let mut done = from;
     let mut buffer = vec![0; CHUNK_BYTES];
     loop {
@@ -37,6 +40,7 @@ pub(crate) fn follow(file: &Utf8Path, from: u64, mut take: impl FnMut(&[u8])) ->
 #[cfg(test)]
 mod tests {
     use std::fs;
+    use std::io::Write;
 
     use super::*;
 
@@ -64,5 +68,21 @@ mod tests {
         assert_eq!(taken(&file, done), (Vec::new(), whole.len() as u64));
         fs::write(&file, "shorter").unwrap();
         assert_eq!(taken(&file, done).0, b"");
+    }
+
+    #[test]
+    fn a_writer_that_never_pauses_keeps_nobody() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(dir.path()).unwrap().join("stream.jsonl");
+        fs::write(&file, vec![b'x'; 3 * CHUNK_BYTES]).unwrap();
+        let mut writer = File::options().append(true).open(&file).unwrap();
+        let mut pieces = 0;
+        let done = follow(&file, 0, |piece| {
+            pieces += 1;
+            assert!(pieces < 100, "it reads what is written meanwhile");
+            writer.write_all(piece).unwrap();
+        })
+        .unwrap();
+        assert_eq!(done, 3 * CHUNK_BYTES as u64);
     }
 }
