@@ -5,6 +5,7 @@
 
 mod envelope;
 mod fence;
+mod hooks;
 mod retry;
 mod review;
 mod skills;
@@ -12,6 +13,7 @@ mod template;
 mod worker;
 
 pub use fence::{fenced, inline};
+pub use hooks::{file_hook_answer, file_hook_request, prompt_hook_answer, prompt_hook_request};
 pub use retry::{Earlier, PersonReview, comments_since_block};
 pub use review::{ReviewInput, review_prompt};
 pub use skills::{SkillIndex, SkillIndexError};

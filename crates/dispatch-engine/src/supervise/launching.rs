@@ -181,9 +181,9 @@ fn prepared_launch(
         let surface = surface_of(lane, &attempt.hand.settings, &grants, &loaded);
         rules_of(lane, &attempt.hand.settings, &surface)
     };
-    let texts = prompting::texts(attempt, task);
+    let texts = prompting::texts(attempt, task).map_err(NotLaunched::Failure)?;
     attempt.write(AttemptFile::Prompt, texts.prompt.as_bytes())?;
-    attempt.write(AttemptFile::SystemPrompt, texts.system_prompt.as_bytes())?;
+    attempt.write(AttemptFile::SystemPrompt, texts.system.as_bytes())?;
     let dir = attempt.ports.store.attempt_dir(attempt.id(), attempt.number());
     let slot = attempt.slot().path;
     let prompt = dir.join(AttemptFile::Prompt.file_name());

@@ -12,7 +12,7 @@ use crate::ports::{PortError, ProposalState, Recorded, StatusChange, StatusWrite
 use crate::settled::{Settled, is_merged};
 
 /// Where a close attempt's record lists the merged commits of the children it saw (B5.3).
-const COVERED: &str = "coveredChildren";
+pub(crate) const COVERED: &str = "coveredChildren";
 
 pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
     // The steps before this one may have changed the board.
