@@ -12,15 +12,24 @@ use dispatch_core::record::ProcessMark;
 use dispatch_engine::ports::{PortError, TaskLock};
 use dispatch_proc::{Call, Detached, Sink, find_program, run, spawn_detached};
 
-use crate::process::mark_of;
+use crate::process::{MARKER, mark_of};
 
 /// What puts a program into a scope of its own under the user's manager, so that the end of the unit that started
 /// us is not its end.
 const SCOPE: [&str; 6] = ["systemd-run", "--user", "--scope", "--quiet", "--collect", "--"];
 /// How long the user's manager may take to answer.
 const SCOPE_LIMIT: Duration = Duration::from_secs(5);
-/// What a callback says about itself; a supervisor is none.
-const CALLBACK: [&str; 4] = ["TASK_ID", "TASK_TITLE", "OLD_STATUS", "NEW_STATUS"];
+/// What a callback says about itself, and what belongs to one attempt: a supervisor is no callback, and a pass that a
+/// worker's doing started must not make it look like something that worker left behind.
+const NOT_INHERITED: [&str; 7] = [
+    "TASK_ID",
+    "TASK_TITLE",
+    "OLD_STATUS",
+    "NEW_STATUS",
+    MARKER,
+    "DISPATCH_TASK_ID",
+    "DISPATCH_MAILBOX",
+];
 
 /// The program that supervises: ourselves.
 pub struct SupervisorProgram {
@@ -30,7 +39,7 @@ pub struct SupervisorProgram {
     pub args: Vec<String>,
     /// Where it runs: the code root.
     pub dir: Utf8PathBuf,
-    /// Its whole environment; the variables of a callback are left out.
+    /// Its whole environment; the variables of a callback and of an attempt are left out.
     pub env: BTreeMap<OsString, OsString>,
     /// A program and its arguments that make a session of their own and put the rest of their command line in
     /// their place.
@@ -80,7 +89,9 @@ impl SupervisorProgram {
         let mut call = Call::new(&self.program, &self.dir, Duration::MAX)
             .args(&self.args)
             .args(["supervise", &id.canonical()])
-            .envs(self.env.iter().filter(|(name, _)| !CALLBACK.iter().any(|&own| own == *name)));
+            .envs(
+                self.env.iter().filter(|(name, _)| !NOT_INHERITED.iter().any(|&own| own == *name)),
+            );
         if recover {
             call = call.arg("--recover");
         }

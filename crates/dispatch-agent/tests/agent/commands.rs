@@ -19,9 +19,14 @@ fn supervisor(desk: &Desk, script: &str) -> SupervisorProgram {
         program: desk.script("supervisor", script),
         args: vec!["--config".into(), "lanes.json".into()],
         dir: desk.slot.clone(),
-        env: [("PATH", desk.path()), ("NEW_STATUS", "Queued".into()), ("KEPT", "yes".into())]
-            .map(|(name, value)| (name.into(), value.into()))
-            .into(),
+        env: [
+            ("PATH", desk.path()),
+            ("NEW_STATUS", "Queued".into()),
+            ("DISPATCH_ATTEMPT", "of the worker that started the pass".into()),
+            ("KEPT", "yes".into()),
+        ]
+        .map(|(name, value)| (name.into(), value.into()))
+        .into(),
         session: vec!["setsid".into()],
         log: Box::new(move |id: &TaskId| log.join(format!("{id}.log"))),
         scopes: OnceCell::new(),
@@ -173,7 +178,7 @@ impl TaskLock for Lock {
 #[test]
 fn d6_4_a_supervisor_gets_the_lock_and_a_session_of_its_own() {
     let desk = Desk::new();
-    let script = "echo \"$@\"; env | grep -E '^(KEPT|NEW_STATUS)='; pwd; echo $$ > supervisor; exec sleep 300";
+    let script = "echo \"$@\"; env | grep -E '^(KEPT|NEW_STATUS|DISPATCH_ATTEMPT)='; pwd; echo $$ > supervisor; exec sleep 300";
     let commands = commands(&desk, Reach::Marked, script);
     let path: Utf8PathBuf = desk.root.join("T-5.lock");
     let file = File::create(&path).unwrap();
