@@ -1,5 +1,7 @@
 //! Committing the board, in the person's own checkout (B6).
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::CommitId;
@@ -27,6 +29,8 @@ struct BoardCheckout<'a> {
     top: Utf8PathBuf,
     /// The board's directory in it; empty when it is the checkout itself.
     board: Utf8PathBuf,
+    /// Filters the configuration names and ours does not.
+    silenced: BTreeSet<String>,
 }
 
 impl<'a> BoardCheckout<'a> {
@@ -52,12 +56,43 @@ impl<'a> BoardCheckout<'a> {
         let (git_dir, top) = (Utf8PathBuf::from(git_dir), Utf8PathBuf::from(top));
         let real = dir.canonicalize_utf8().map_err(GitError::file("find", dir))?;
         let board = real.strip_prefix(&top).map(Utf8Path::to_owned).unwrap_or_default();
-        Ok(Some(Self { repository, git_dir, top, board }))
+        let mut checkout = Self { repository, git_dir, top, board, silenced: BTreeSet::new() };
+        checkout.silenced = checkout.filters_not_allowed()?;
+        Ok(Some(checkout))
     }
 
+    fn filters_not_allowed(&self) -> Result<BTreeSet<String>, GitError> {
+        let call = self.call().args([
+            "config",
+            "-z",
+            "--name-only",
+            "--get-regexp",
+            r"^filter\..*\.(clean|smudge|process)$",
+        ]);
+        let text = String::from_utf8_lossy(&call.run()?.stdout).into_owned();
+        let name = |key: &str| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0.to_owned());
+        let mut filters: BTreeSet<String> = text.split('\0').filter_map(name).collect();
+        filters.retain(|filter| !self.repository.settings.filters.contains(filter));
+        Ok(filters)
+    }
+
+    /// A call on the checkout. Filters run on the person's files whatever the call is about, so those that may not
+    /// run are emptied, by variables: on a command line a name with `=` in it would be another setting.
     fn call(&self) -> GitCall {
         let place = Place::Main { git_dir: &self.git_dir, work_tree: &self.top };
-        self.repository.git.call(&self.top, &place)
+        let mut call = self.repository.git.call(&self.top, &place);
+        let mut count = 0;
+        for filter in &self.silenced {
+            for (key, value) in
+                [("clean", ""), ("smudge", ""), ("process", ""), ("required", "false")]
+            {
+                call = call
+                    .env(&format!("GIT_CONFIG_KEY_{count}"), format!("filter.{filter}.{key}"))
+                    .env(&format!("GIT_CONFIG_VALUE_{count}"), value);
+                count += 1;
+            }
+        }
+        call.env("GIT_CONFIG_COUNT", count.to_string())
     }
 
     fn branch(&self) -> Result<Option<String>, GitError> {
@@ -91,14 +126,39 @@ impl<'a> BoardCheckout<'a> {
         [format!(":(top,literal){board}"), format!(":(top,exclude,literal){ours}")]
     }
 
-    fn changed(&self) -> Result<bool, GitError> {
+    /// The board's files that differ from the last commit.
+    fn changed(&self) -> Result<Vec<Vec<u8>>, GitError> {
         let call = self
             .call()
             .magic_pathspecs()
             .args(["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"])
             .args(["--ignore-submodules=all", "--"])
             .args(self.pathspecs());
-        Ok(!call.output()?.is_empty())
+        let bytes = call.output()?;
+        let path = |record: &[u8]| {
+            let fields_before = match record.first()? {
+                b'1' => 8,
+                b'u' => 10,
+                _ => 1,
+            };
+            record
+                .splitn(fields_before + 1, |&byte| byte == b' ')
+                .nth(fields_before)
+                .map(<[u8]>::to_vec)
+        };
+        Ok(bytes.split(|&byte| byte == 0).filter_map(path).collect())
+    }
+
+    /// A filter that would have to run on one of these files and may not.
+    fn filter_needed(&self, paths: &[Vec<u8>]) -> Result<Option<String>, GitError> {
+        if self.silenced.is_empty() {
+            return Ok(None);
+        }
+        let call =
+            self.call().args(["check-attr", "-z", "--stdin", "filter"]).stdin(paths.join(&0));
+        let bytes = call.output()?;
+        let values = bytes.split(|&byte| byte == 0).skip(2).step_by(3).map(String::from_utf8_lossy);
+        Ok(values.map(std::borrow::Cow::into_owned).find(|value| self.silenced.contains(value)))
     }
 
     fn commit(&self, message: &str) -> Result<BoardCommit, GitError> {
@@ -109,8 +169,14 @@ impl<'a> BoardCheckout<'a> {
         if self.branch()?.is_none() {
             return Ok(BoardCommit::Skipped("HEAD is detached".to_owned()));
         }
-        if !self.changed()? {
+        let changed = self.changed()?;
+        if changed.is_empty() {
             return Ok(BoardCommit::Nothing);
+        }
+        if let Some(filter) = self.filter_needed(&changed)? {
+            return Ok(BoardCommit::Skipped(format!(
+                "its files go through the filter `{filter}`, which `vcs.filters` does not name"
+            )));
         }
         // A commit of paths takes only files that git knows, so new ones are added first.
         let add = self.call().magic_pathspecs().args(["add", "--all", "--"]).args(self.pathspecs());

@@ -80,6 +80,24 @@ fn b6_a_checkout_in_the_middle_of_something_is_left_alone() {
     });
 }
 
+/// V1.3: a filter that is not named may not run, and without it the wrong content would be committed.
+#[test]
+fn b6_board_files_that_need_a_filter_nobody_allowed_are_left_alone() {
+    with_each_git(|sandbox| {
+        sandbox.at(&["config", "filter.secret=x.clean", "touch ../ran; cat"]);
+        sandbox.write("backlog/tasks/t-2.md", "new\n");
+        let repository = sandbox.repository();
+        assert!(matches!(repository.commit_board("board").unwrap(), BoardCommit::Committed(_)));
+        sandbox.write(".gitattributes", "/backlog/** filter=secret=x\n");
+        sandbox.write("backlog/tasks/t-3.md", "new\n");
+        let BoardCommit::Skipped(why) = repository.commit_board("board").unwrap() else {
+            panic!("committed")
+        };
+        assert!(why.contains("`secret=x`"), "{why}");
+        assert!(!sandbox.root.join("ran").exists());
+    });
+}
+
 /// V1.6: waits up to 10 s, then says so; never removes somebody's lock file.
 #[test]
 fn b6_an_index_locked_by_another_process_is_waited_for_and_then_skipped() {

@@ -6,6 +6,7 @@ mod board;
 mod forge;
 mod history;
 mod objects;
+mod planted;
 
 mod remote;
 mod sandbox;
