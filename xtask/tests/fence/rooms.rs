@@ -51,6 +51,7 @@ fn the_pure_crates_build_on_nothing_that_reaches_the_world() {
         "dispatch-core",
         "dispatch-guards",
         "globset",
+        "memchr",
         "serde",
         "serde-saphyr",
         "serde_json",
