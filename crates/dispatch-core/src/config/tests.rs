@@ -1,4 +1,5 @@
 use camino::{Utf8Path, Utf8PathBuf};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use test_case::test_case;
 
@@ -359,4 +360,54 @@ fn the_schema_lists_every_top_level_key_with_its_default() {
         schema.pointer("/required"),
         Some(&json!(["slotsRoot", "slots", "attempts", "lanes"]))
     );
+}
+
+/// Any JSON value of small size.
+fn arb_json() -> impl Strategy<Value = Value> {
+    let leaf = prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i64>().prop_map(Value::from),
+        any::<f64>().prop_map(Value::from),
+        "[a-z./*{}-]{0,6}".prop_map(Value::from),
+    ];
+    leaf.prop_recursive(2, 8, 3, |inner| {
+        prop_oneof![
+            proptest::collection::vec(inner.clone(), 0..3).prop_map(Value::from),
+            proptest::collection::btree_map("(env|mode|[a-z]{1,4})", inner, 0..3)
+                .prop_map(|map| Value::Object(map.into_iter().collect())),
+        ]
+    })
+}
+
+proptest! {
+    /// Whatever stands at a key, the file loads or the faults name that key; the types never refuse what the shapes took.
+    #[test]
+    fn k2_any_value_at_any_key_loads_or_is_named(which in any::<prop::sample::Index>(), value in arb_json()) {
+        let mut paths = Vec::new();
+        key_paths(&ROOT, "", &mut paths);
+        paths.retain(|path| !path.contains("/0"));
+        let path = which.get(&paths);
+        let mut example: Value = serde_json::from_str(EXAMPLE).unwrap();
+        let Some(place) = example.pointer_mut(path) else { return Ok(()) };
+        *place = value;
+        let name = path.trim_start_matches('/').replace('/', ".");
+        if let Err(errors) = given(&example.to_string()) {
+            for error in errors {
+                let between = ["slotsRoot", "ports.base", "agent.credential"];
+                let about = error.path.starts_with(&name) || name.starts_with(&error.path)
+                    || between.contains(&error.path.as_str())
+                    || error.to_string().contains("`slotsRoot`");
+                prop_assert!(about, "{path}: {error}");
+                let typed = matches!(&error.fault, Fault::Wrong { expected, .. } if expected == "a value of the right form");
+                prop_assert!(!typed, "{path}: {error}");
+            }
+        }
+    }
+
+    #[test]
+    fn any_text_is_read_or_refused(text in "\\PC{0,60}") {
+        drop(given(&text));
+        drop(load_lane_settings(&text, Utf8Path::new("l.json"), Lane::Local));
+    }
 }

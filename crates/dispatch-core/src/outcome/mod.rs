@@ -139,7 +139,8 @@ fn decide(summary: &StreamSummary, ending: &Ending) -> (Outcome, String) {
         let outcome = if usage { Outcome::UsageError } else { Outcome::Crash };
         return (outcome, ending.stderr_tail.trim().to_owned());
     };
-    if result.is_error {
+    // The last message may stand for a failure that the event does not own up to.
+    if result.is_error || summary.error.is_some() {
         return (failure(summary, result), words(result));
     }
     let text = result.text.clone().unwrap_or_default();

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use test_case::test_case;
 use time::macros::datetime;
 
@@ -86,4 +87,34 @@ fn the_record_of_an_end_is_camel_case_json() {
     let stream = r#"{"type":"result","subtype":"success","is_error":false,"num_turns":2,"result":"Done.","total_cost_usd":0.5,"duration_ms":10,"session_id":"s"}"#;
     let json = serde_json::to_value(ended(stream, &Ending::default())).unwrap();
     insta::assert_snapshot!(json, @r#"{"costUsd":0.5,"denialCount":0,"denials":[],"durationMs":10,"limitResetsAt":null,"model":null,"outcome":"success","retries":0,"sessionId":"s","text":"Done.","turns":2}"#);
+}
+
+#[test]
+fn d10_a_last_message_that_stands_for_a_failure_is_one() {
+    let stream = concat!(
+        r#"{"type":"assistant","error":"rate_limit","message":{"id":"a","model":"<synthetic>","content":[]}}"#,
+        "\n",
+        r#"{"type":"result","subtype":"success","is_error":false,"num_turns":3,"result":"You have hit your limit"}"#,
+    );
+    assert_eq!(ended(stream, &Ending::default()).outcome, Outcome::UsageLimit);
+}
+
+proptest! {
+    /// Whatever the event holds, there is one outcome, and success only without an error and with words and turns.
+    #[test]
+    fn d10_success_is_never_claimed_lightly(
+        is_error in any::<bool>(),
+        turns in 0u64..3,
+        text in "(NEEDS-GUIDANCE: x|Done\\.| {0,2})",
+        subtype in "(success|error_max_turns|error_during_execution|error_new)",
+        status in prop::option::of(300u64..600),
+    ) {
+        let event = serde_json::json!({
+            "type": "result", "subtype": subtype, "is_error": is_error, "num_turns": turns,
+            "result": text, "api_error_status": status,
+        });
+        let outcome = ended(&event.to_string(), &Ending::default()).outcome;
+        let fits = !is_error && turns > 0 && text == "Done.";
+        prop_assert_eq!(outcome == Outcome::Success, fits);
+    }
 }
