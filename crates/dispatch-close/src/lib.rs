@@ -12,7 +12,6 @@ pub mod execute;
 pub mod integrity;
 pub mod plan;
 pub mod pull_request;
-pub mod review;
 #[cfg(test)]
 mod testing;
 pub mod text;

@@ -89,6 +89,18 @@ pub struct Failure {
     pub detail: Detail,
 }
 
+impl std::fmt::Display for Failure {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}", self.disposition.reason())?;
+        match &self.detail {
+            Detail::Nothing => Ok(()),
+            Detail::Words(text) | Detail::Question(text) => write!(f, ": {text}"),
+            Detail::Output { about, tail } => write!(f, ": {about} {tail}"),
+            Detail::List { about, items } => write!(f, ": {about} {}", items.join(", ")),
+        }
+    }
+}
+
 impl Failure {
     /// An error inside a step: the reason is `<step>-failed` (C1.3).
     pub fn inside(step: CloseStep, why: impl Into<String>) -> Self {

@@ -29,7 +29,7 @@ pub(crate) fn block(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
 pub(crate) fn requeue(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let failure = carried_out(run, CloseStep::Requeue)?;
     if let Disposition::Requeue(RequeueReason::Paused(cause)) = &failure.disposition {
-        pause_lane(attempt, *cause, &words(failure));
+        pause_lane(attempt, *cause, &failure.to_string());
     }
     let comment =
         worth_a_comment(attempt, &failure.disposition).then(|| comment_of(attempt, failure));
@@ -124,14 +124,4 @@ pub(crate) fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String
             log: &attempt.log_shown(),
         },
     )
-}
-
-fn words(failure: &Failure) -> String {
-    use dispatch_close::plan::Detail;
-    match &failure.detail {
-        Detail::Nothing => String::new(),
-        Detail::Words(text) | Detail::Question(text) => text.clone(),
-        Detail::Output { about, tail } => format!("{about} {tail}"),
-        Detail::List { about, items } => format!("{about} {}", items.join(", ")),
-    }
 }

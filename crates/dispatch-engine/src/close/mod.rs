@@ -121,7 +121,7 @@ impl CloseSteps for EngineSteps<'_, '_> {
         match &end {
             StepEnd::Passed(_) => {}
             StepEnd::Failed(failure) => {
-                self.attempt.note(&format!("{step} failed: {}", failure.disposition.reason()));
+                self.attempt.note(&format!("{step} failed: {failure}"));
             }
             StepEnd::Fault(fault) => self.attempt.note(&format!("{step}: {}", fault.why)),
             StepEnd::Stop(why) => tracing::warn!(?why, "the close stops"),

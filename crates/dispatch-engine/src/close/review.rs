@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use dispatch_close::execute::Fault;
 use dispatch_close::plan::{Detail, Failure};
-use dispatch_close::review::review_prompt;
 use dispatch_core::launch::{Places, reviewer_launch};
 use dispatch_core::names::{BlockReason, CloseStep, PauseCause};
+use dispatch_core::prompt::{ReviewInput, review_prompt};
 use dispatch_core::task::Task;
 
 use super::save::frozen_tree;
@@ -88,7 +88,7 @@ fn request(attempt: &Attempt<'_>, task: &Task, diff: &str) -> Result<ReviewReque
     )
     .ok_or_else(|| Failure::inside(CloseStep::Reviewer, "the lane has no usable reviewer"))?;
     Ok(ReviewRequest {
-        prompt: review_prompt(task, diff, &token),
+        prompt: review_prompt(&ReviewInput { task, diff, token: &token, part: None }),
         argv: launch.argv,
         env: launch.environment.list(),
         dir: launch.cwd,

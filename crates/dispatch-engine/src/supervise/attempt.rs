@@ -49,6 +49,8 @@ pub(crate) struct AttemptState {
     pub(crate) place: Option<PrivatePlace>,
     /// Files in which the base conflicts with the start (D6.6).
     pub(crate) conflicts: Vec<String>,
+    /// Whether this attempt goes on from saved work.
+    pub(crate) continues_saved: bool,
     /// Saved work that this attempt does not start from (D6.6).
     pub(crate) set_aside: Option<CommitId>,
     /// Why we stop the worker, written before the first signal (D9.5).

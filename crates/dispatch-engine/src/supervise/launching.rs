@@ -80,7 +80,7 @@ pub(crate) fn launch(attempt: &mut Attempt<'_>) -> Result<Launched, Stop> {
     match try_launch(attempt) {
         Ok(worker) => Ok(Launched::Runs(worker)),
         Err(NotLaunched::Failure(failure)) => {
-            attempt.note(&format!("not launched: {}", failure.disposition.reason()));
+            attempt.note(&format!("not launched: {failure}"));
             Ok(Launched::Failed(hand_back_plan(failure)))
         }
         Err(NotLaunched::Spawn(error)) => {

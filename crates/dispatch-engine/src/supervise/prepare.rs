@@ -10,7 +10,7 @@ use dispatch_core::names::{BlockReason, PauseCause, RequeueReason};
 use dispatch_core::object::CommitId;
 use dispatch_core::path::RepoPath;
 use dispatch_core::record::Phase;
-use dispatch_core::start_commit::{KnownWork, SavedAndRemote, start_commit};
+use dispatch_core::start_commit::{KnownWork, SavedAndRemote, StartOrigin, start_commit};
 
 use super::provision::{ProvisionEnd, Where, provision};
 use super::{Asked, Attempt, leave};
@@ -60,7 +60,7 @@ pub(crate) fn prepare(attempt: &mut Attempt<'_>) -> Result<Ready, Stop> {
             Ok(Ready::Slot)
         }
         Err(Unready::Failure(failure)) => {
-            attempt.note(&format!("not prepared: {}", failure.disposition.reason()));
+            attempt.note(&format!("not prepared: {failure}"));
             Ok(Ready::Not(plan_of(attempt, failure)))
         }
         Err(Unready::Stop(stop)) => Err(stop),
@@ -252,6 +252,7 @@ fn choose(
         attempt.note(&format!("the saved work {aside} is not what the branch holds; it is kept"));
     }
     attempt.state.set_aside = start.aside;
+    attempt.state.continues_saved = start.origin == StartOrigin::Saved;
     Ok(start.commit)
 }
 

@@ -1,7 +1,7 @@
 //! Going on where a dead supervisor stopped (M1 2, C1.4).
 
 use dispatch_close::execute::{CloseRun, Stop};
-use dispatch_close::plan::{ClosePlan, Detail, Failure, Frozen, failure_plan, hand_back_plan};
+use dispatch_close::plan::{ClosePlan, Detail, Failure, hand_back_plan};
 use dispatch_core::names::{CloseStep, RequeueReason};
 use dispatch_core::record::Phase;
 
@@ -48,8 +48,8 @@ fn held(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop> {
     if !ours {
         return Ok(None);
     }
-    let failure = Failure::requeue(None, RequeueReason::Interrupted, Detail::Nothing);
-    let ClosePlan { failure, .. } = failure_plan(failure, Frozen::NotYet);
+    // The close it ended with said why; only the saving is still to be done.
+    let failure = attempt.state.close.as_ref().and_then(|close| close.run.plan.failure.clone());
     let steps = vec![CloseStep::Freeze, CloseStep::SaveWork, CloseStep::ReleaseSlot];
     Ok(Some(CloseRun::new(ClosePlan { steps, failure })))
 }

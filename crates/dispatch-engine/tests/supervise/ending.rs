@@ -1,0 +1,337 @@
+//! Attempts that do not become a pull request.
+
+use dispatch_core::record::{Phase, Request};
+use dispatch_core::status::Status;
+use dispatch_core::task::OneLine;
+use dispatch_engine::ports::{Review, Verdict};
+use dispatch_engine::supervise::{End, Mode};
+use serde_json::json;
+use test_case::test_case;
+
+use crate::world::{Act, World, diligent, failed, result};
+
+fn ended(reason: &str) -> End {
+    End::Ended { reason: reason.to_owned() }
+}
+
+fn writes_then(acts: Vec<Act>) -> Vec<Act> {
+    let mut all = vec![Act::Write("src/hello.rs", "half of it")];
+    all.extend(acts);
+    all
+}
+
+/// I3: what the worker wrote is under the attempt's ref, and the comment says so.
+fn saved_and_said(world: &World) {
+    let state = world.state();
+    let kept = &state.repository.refs["refs/dispatch/attempts/T-5/1"];
+    assert!(state.repository.files(kept)["src/hello.rs"].starts_with("half"));
+    assert!(state.comments.last().unwrap().contains("refs/dispatch/attempts/T-5/1"));
+}
+
+#[test]
+fn n50_a_question_blocks_the_task_with_the_question_in_the_comment() {
+    let acts = writes_then(vec![result("NEEDS-GUIDANCE: ASCII or Unicode?"), Act::Exit(0)]);
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("needs-guidance"));
+    insta::assert_snapshot!(world.steps(), @"freeze save-work block release-slot recompute-parents drain");
+    assert_eq!(world.status(), Status::Blocked);
+    saved_and_said(&world);
+    let state = world.state();
+    assert!(state.comments[0].contains("ASCII or Unicode?"), "{}", state.comments[0]);
+    assert_eq!(state.notified, ["T-5 blocked: needs-guidance"]);
+}
+
+/// C1.2: a free slot under a task still `In Progress` would read as a vanished worker.
+#[test]
+fn c1_2_the_task_is_blocked_before_its_slot_is_released() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert!(world.position("status Blocked") < world.position("free the slot"));
+    assert_eq!(world.read().counts.counted, 1);
+}
+
+#[test_case(r#"{"api_error_status": 529}"#, "overloaded"; "the provider is overloaded")]
+#[test_case(r#"{"api_error_status": 401}"#, "login-expired"; "the login expired")]
+#[test_case(r#"{"api_error_status": 429, "result": "usage limit reached|1893456000"}"#, "usage-limit"; "the window is used up")]
+fn i8_br_23_br_24_an_accounts_fault_goes_back_to_the_queue_uncounted_and_pauses_the_lane(
+    fields: &str,
+    cause: &str,
+) {
+    let world =
+        World::new(writes_then(vec![failed(&serde_json::from_str(fields).unwrap()), Act::Exit(1)]));
+    assert_eq!(world.supervise(Mode::Begin), ended(cause));
+    assert_eq!(world.status(), Status::Queued);
+    let counts = world.read().counts;
+    assert_eq!((counts.counted, counts.uncounted), (0, 1));
+    saved_and_said(&world);
+    let state = world.state();
+    assert_eq!(state.lane.pause.as_ref().unwrap().cause.as_str(), cause);
+    if cause == "usage-limit" {
+        let until = state.lane.pause.as_ref().unwrap().until.as_deref();
+        assert_eq!(until, Some("2030-01-01T00:01:00.000Z"));
+    }
+}
+
+#[test]
+fn c5_4_a_failing_check_blocks_with_its_last_lines() {
+    let world = World::new(diligent());
+    world.state().failing.push("cargo test");
+    assert_eq!(world.supervise(Mode::Begin), ended("checks-failed"));
+    insta::assert_snapshot!(world.steps(), @"board-check format freeze scope-check !checks save-work block release-slot recompute-parents drain");
+    let state = world.state();
+    assert!(state.comments[0].contains("`cargo test -p hello` ended with exit status 1."));
+    assert!(state.comments[0].contains("assertion failed"));
+    // N37: nothing was proved, so nothing is ticked.
+    assert!(!state.task.as_ref().unwrap().definition_of_done[0].checked);
+}
+
+#[test]
+fn c5_2_checks_that_change_files_prove_nothing() {
+    let world = World::new(diligent());
+    world.state().writing.push(("cargo test", "src/hello.rs", "fixed by the test"));
+    assert_eq!(world.supervise(Mode::Begin), ended("tree-changed-by-checks"));
+}
+
+#[test_case("src/other.rs", "out-of-scope"; "a file that was not declared")]
+#[test_case(".github/workflows/ci.yml", "forbidden"; "a file no local worker may touch")]
+#[test_case(".env", "forbidden"; "a secret by its name")]
+fn c3_4_files_outside_the_task_fail_the_scope_check(path: &'static str, class: &str) {
+    let mut acts = diligent();
+    acts.insert(0, Act::Write(path, "x"));
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    let comment = world.state().comments[0].clone();
+    assert!(comment.contains(&format!("{class}: {path}")), "{comment}");
+}
+
+/// C3.2: a deletion is a change like any other.
+#[test]
+fn c3_2_a_file_that_was_deleted_counts() {
+    let mut acts = diligent();
+    acts.insert(0, Act::Remove("README.md"));
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    assert!(world.state().comments[0].contains("out-of-scope: README.md"));
+}
+
+/// C3.3, C10.1: a tree that holds a credential is kept here and never leaves this machine.
+#[test]
+fn c10_1_a_credential_in_the_work_keeps_it_from_being_backed_up() {
+    let mut acts = diligent();
+    acts[0] = Act::Write("src/hello.rs", "let key = \"sk-secret-token\";");
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    let state = world.state();
+    assert!(state.repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
+    assert!(state.repository.remote_refs.is_empty());
+}
+
+#[test]
+fn c10_1_a_failed_backup_is_listed_for_the_sweep() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().backup_broken = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert_eq!(world.state().backups["refs/dispatch/attempts/T-5/1"], 1);
+}
+
+#[test]
+fn c3_4_nothing_changed_is_a_failure_of_its_own() {
+    let mut acts = diligent();
+    acts.remove(0);
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("no-changes"));
+    assert!(world.state().repository.refs.is_empty());
+}
+
+#[test]
+fn c8_open_criteria_are_named() {
+    let mut acts = diligent();
+    acts.remove(1);
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("acceptance-unmet"));
+    assert!(world.state().comments[0].contains("acceptance criterion #2: It is tested"));
+}
+
+#[test]
+fn c7_3_a_reviewer_that_asks_for_changes_blocks_with_its_findings() {
+    let world = World::new(diligent());
+    world.state().reviews = vec![Review::Verdict {
+        verdict: Verdict::RequestChanges,
+        findings: vec!["greets nobody".to_owned()],
+        answer: "the whole answer".to_owned(),
+    }];
+    assert_eq!(world.supervise(Mode::Begin), ended("review-changes-requested"));
+    assert!(world.state().comments[0].contains("greets nobody"));
+}
+
+/// N61, I8: a reviewer that is not to be had is waited for an hour, then the task goes back uncounted.
+#[test]
+fn c7_3_an_unavailable_reviewer_blocks_nothing() {
+    let world = World::new(diligent());
+    world.state().reviews = vec![Review::TimedOut];
+    let before = world.state().awake_ms;
+    assert_eq!(world.supervise(Mode::Begin), ended("reviewer-unavailable"));
+    assert_eq!(world.status(), Status::Queued);
+    let waited_min = (world.state().awake_ms - before) / 60_000;
+    assert!((60..=75).contains(&waited_min), "{waited_min}");
+    assert_eq!(world.read().counts.uncounted, 1);
+}
+
+/// B4: without confinement a difference can be the worker's; with it only a person's.
+#[test_case(false, "board-tampered", "Blocked"; "without confinement")]
+#[test_case(true, "task-edited", "Queued"; "with confinement")]
+fn b4_a_protected_field_that_changed_is_named(confined: bool, reason: &str, status: &str) {
+    let mut acts = diligent();
+    acts.insert(1, Act::Person(|task| task.test_command = OneLine::Given("true".to_owned())));
+    let world = World::new(acts);
+    assert_eq!(world.supervise_confined(Mode::Begin, confined), ended(reason));
+    assert_eq!(world.status().as_str(), status);
+    assert!(world.state().comments[0].contains("test command: "));
+}
+
+/// M1 4, B3.9: a status that a person moved stays, the work is saved, the slot is free.
+#[test]
+fn b4_a_task_that_a_person_took_away_is_left_to_them() {
+    let mut acts = diligent();
+    acts.insert(1, Act::Person(|task| task.status = Status::ToDo));
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    insta::assert_snapshot!(world.steps(), @"!board-check freeze save-work release-slot recompute-parents drain");
+    assert_eq!(world.status(), Status::ToDo);
+    assert!(world.state().entry.task_id.is_none());
+    assert!(world.state().comments[0].contains("refs/dispatch/attempts/T-5/1"));
+}
+
+#[test]
+fn m4_a_cancelled_attempt_is_stopped_saved_and_put_where_it_was_asked_for() {
+    let request = Request::Cancel { to: Some(Status::ToDo) };
+    let world = World::new(writes_then(vec![Act::Ask(request), Act::Idle(100_000)]));
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    assert!(world.position("stop the worker") < world.position("status To Do"));
+    assert_eq!(world.status(), Status::ToDo);
+    assert_eq!(world.state().request, None);
+    saved_and_said(&world);
+}
+
+#[test]
+fn d9_9_a_shutdown_puts_the_task_back_uncounted() {
+    let world = World::new(writes_then(vec![Act::Ask(Request::Interrupt), Act::Idle(100_000)]));
+    assert_eq!(world.supervise(Mode::Begin), ended("interrupted"));
+    assert_eq!(world.status(), Status::Queued);
+    assert_eq!(world.read().counts.uncounted, 1);
+    saved_and_said(&world);
+}
+
+#[test]
+fn d9_5_a_worker_over_its_time_is_stopped() {
+    let world = World::new(writes_then(vec![Act::Idle(1_000_000)]));
+    let before = world.state().awake_ms;
+    assert_eq!(world.supervise(Mode::Begin), ended("timeout"));
+    assert_eq!((world.state().awake_ms - before) / 60_000, 45);
+    saved_and_said(&world);
+}
+
+#[test]
+fn br_19_a_silent_worker_is_stopped_before_its_time_is_up() {
+    let world = World::new(writes_then(vec![Act::Idle(1_000_000)]));
+    world.hand_over(|hand| {
+        hand.config.lanes.local.stall_timeout_minutes =
+            Some(dispatch_core::config::Minutes::new(2.0));
+    });
+    assert_eq!(world.supervise(Mode::Begin), ended("stalled"));
+}
+
+/// D9.10, BR-18: the outcome stays what the last event says.
+#[test]
+fn br_18_a_worker_that_said_its_last_word_and_stays_is_ended_after_thirty_seconds() {
+    let mut acts = diligent();
+    acts.pop();
+    acts.push(Act::Idle(1_000_000));
+    let world = World::new(acts);
+    let before = world.state().awake_ms;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert!(world.state().awake_ms - before < 300_000);
+    assert_eq!(world.position("stop the worker"), 1);
+}
+
+#[test]
+fn d9_11_a_worker_with_more_tools_than_it_was_given_is_stopped_and_the_lane_pauses() {
+    let init = json!({"type": "system", "subtype": "init", "permissionMode": "dontAsk", "tools": ["Read", "mcp__db__write"]});
+    let world = World::new(writes_then(vec![Act::Say(init.to_string()), Act::Idle(100_000)]));
+    assert_eq!(world.supervise(Mode::Begin), ended("surface-mismatch"));
+    assert_eq!(world.status(), Status::Queued);
+    let pause = world.state().lane.pause.clone().unwrap();
+    assert!(pause.detail.contains("mcp__db__write"), "{pause:?}");
+}
+
+/// D11.1: once it may be the machine; twice in a row it may be the task.
+#[test]
+fn d11_1_a_lost_worker_goes_back_once_and_blocks_the_second_time_in_a_row() {
+    let world = World::new(writes_then(vec![Act::Vanish]));
+    assert_eq!(world.supervise(Mode::Begin), ended("worker-lost"));
+    assert_eq!((world.status(), world.read().lost_in_a_row), (Status::Queued, 1));
+
+    let again = World::new(writes_then(vec![Act::Vanish]));
+    again.state().record.as_mut().unwrap().lost_in_a_row = 1;
+    assert_eq!(again.supervise(Mode::Begin), ended("worker-lost"));
+    assert_eq!(again.status(), Status::Blocked);
+}
+
+/// N31, C9.1: a branch that moved is never overwritten.
+#[test]
+fn c9_1_a_branch_that_moved_meanwhile_keeps_what_it_has() {
+    let world = World::new(diligent());
+    world.state().push_moves = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("remote-moved"));
+    assert_eq!(world.status(), Status::Queued);
+    assert!(world.state().repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
+    assert_eq!(world.read().pr, None);
+}
+
+/// N10, C1.3: no other directory is ever taken instead.
+#[test]
+fn n10_without_a_slot_nothing_is_touched() {
+    let mut acts = diligent();
+    acts.truncate(1);
+    acts.push(Act::Exit(1));
+    let world = World::new(acts);
+    world.state().entry.task_id = None;
+    assert_eq!(world.supervise(Mode::Begin), ended("work-held"));
+    assert!(world.state().comments[0].contains("no slot is assigned"));
+}
+
+#[test]
+fn c10_1_work_that_cannot_be_saved_holds_the_slot() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().freeze_broken = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("work-held"));
+    insta::assert_snapshot!(world.steps(), @"!freeze block recompute-parents drain");
+    assert_eq!(world.status(), Status::Blocked);
+    let record = world.read();
+    assert_eq!((record.phase, record.counts.counted), (Phase::Ended, 0));
+    {
+        let state = world.state();
+        assert!(state.entry.held.is_some() && state.entry.task_id.is_some());
+    }
+    // M1 5: once the cause is gone the work is saved and the slot is free.
+    world.state().freeze_broken = false;
+    assert_eq!(world.supervise(Mode::Recover), ended("work-held"));
+    let state = world.state();
+    assert!(state.repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
+    assert!(state.entry.held.is_none() && state.entry.task_id.is_none());
+    assert_eq!(state.record.as_ref().unwrap().counts.uncounted, 1);
+}
+
+/// D9.7: another claim has taken over; nothing more is touched.
+#[test]
+fn d9_7_an_attempt_whose_token_changed_is_left_alone() {
+    let mut acts = diligent();
+    acts.insert(1, Act::Idle(5));
+    let world = World::new(acts);
+    // The claim changes hands while the worker idles.
+    let at = world.state().awake_ms + 3_000;
+    world.state().steal_at = Some(at);
+    assert_eq!(world.supervise(Mode::Begin), End::NotOurs);
+    assert_eq!(world.status(), Status::InProgress);
+    assert!(world.state().entry.task_id.is_some());
+}

@@ -1,0 +1,130 @@
+//! Attempts whose work is proposed.
+
+use dispatch_core::branch::BranchName;
+use dispatch_core::record::Phase;
+use dispatch_core::status::Status;
+use dispatch_engine::ports::{ForgeKind, PullRequest};
+use dispatch_engine::supervise::{End, Mode};
+
+use crate::world::{Act, World, diligent, result};
+
+fn ended(reason: &str) -> End {
+    End::Ended { reason: reason.to_owned() }
+}
+
+#[test]
+fn c1_finished_work_passes_every_gate_and_becomes_a_pull_request() {
+    let world = World::new(diligent());
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    insta::assert_snapshot!(world.steps(), @"board-check format freeze scope-check checks reviewer acceptance open-pr release-slot recompute-parents drain");
+    let state = world.state();
+    let (opened, title) = &state.pull_requests[0];
+    assert_eq!(title, "[T-5] Say hello");
+    assert!(opened.body.as_ref().unwrap().contains("`cargo test -p hello` — passed"));
+    let commit = &state.repository.remote[&BranchName::parse("task/T-5").unwrap()];
+    assert_eq!(state.repository.files(commit)["src/hello.rs"], "fn hello() {}");
+    assert!(state.repository.message(commit).starts_with("feat(T-5): Say hello\n"));
+    assert_eq!(state.repository.refs["refs/dispatch/attempts/T-5/1"], *commit);
+}
+
+/// C9.6: the status stays until the sweep sees what became of the pull request.
+#[test]
+fn c9_6_the_record_holds_the_proposal_and_the_task_stays_in_progress() {
+    let world = World::new(diligent());
+    world.supervise(Mode::Begin);
+    assert_eq!(world.status(), Status::InProgress);
+    let record = world.read();
+    assert_eq!(record.phase, Phase::Ended);
+    assert_eq!(record.counts.counted, 1);
+    let proposal = record.pr.unwrap();
+    assert_eq!(proposal.number, Some(1));
+    assert_eq!(proposal.settled, None);
+    let state = world.state();
+    assert!(state.comments[0].contains("https://forge.example/pr/1"));
+    assert!(state.entry.task_id.is_none());
+    let dod = &state.task.as_ref().unwrap().definition_of_done;
+    assert!(dod.iter().all(|item| item.checked), "{dod:?}");
+}
+
+#[test]
+fn d6_8_the_slot_is_free_before_the_record_ends() {
+    let world = World::new(diligent());
+    world.supervise(Mode::Begin);
+    assert!(world.position("push task/T-5") < world.position("free the slot"));
+    assert!(world.position("free the slot") < world.position("end the record"));
+}
+
+#[test]
+fn c5_2_checks_run_in_the_verification_tree_with_the_command_of_the_launch() {
+    let world = World::new(diligent());
+    // N36: what the task says by then does not count.
+    world.state().acts.insert(0, Act::Idle(2));
+    world.supervise(Mode::Begin);
+    assert_eq!(world.state().ran, ["Verification cargo test -p hello"]);
+}
+
+#[test]
+fn c9_5_without_a_forge_the_pushed_branch_is_the_result() {
+    let world = World::new(diligent());
+    world.state().forge_kind = ForgeKind::Git;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let proposal = world.read().pr.unwrap();
+    assert_eq!((proposal.number, proposal.branch.as_str()), (None, "task/T-5"));
+    assert!(world.state().comments[0].contains("`task/T-5`"));
+}
+
+/// N63, BR-09: an open pull request of the branch is reused and keeps what people wrote.
+#[test]
+fn br_09_an_open_pull_request_is_reused_with_a_persons_text() {
+    let world = World::new(diligent());
+    let open = PullRequest {
+        number: 9,
+        url: "https://forge.example/pr/9".to_owned(),
+        body: Some("My own words.".to_owned()),
+    };
+    world.state().pull_requests.push((open, "old".to_owned()));
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let body = world.state().pull_requests[0].0.body.clone().unwrap();
+    assert!(body.starts_with("My own words.\n") && body.contains("<!-- dispatch:begin -->"));
+    assert_eq!(world.read().pr.unwrap().number, Some(9));
+}
+
+/// C1.5: a forge that does not answer is waited for in place; the slot and the phase are kept.
+#[test]
+fn c1_5_an_unreachable_forge_is_waited_out() {
+    let world = World::new(diligent());
+    world.state().forge_faults = 3;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert_eq!(world.state().repository.commits.len(), 2, "one commit, however often it was tried");
+}
+
+/// C1.4b: nothing is concluded from another branch's files.
+#[test]
+fn c1_4b_the_close_waits_while_the_board_is_elsewhere() {
+    let mut acts = diligent();
+    acts.insert(acts.len() - 1, Act::Switch("feature"));
+    let world = World::new(acts);
+    let back = world.state().awake_ms + 600_000;
+    world.state().back_at = Some(back);
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert!(world.state().awake_ms >= back);
+}
+
+/// W2: the worker's edits go through the broker, and what it may not do is refused there.
+#[test]
+fn w2_the_broker_applies_the_policy_again() {
+    let world = World::new(vec![
+        Act::Write("src/hello.rs", "fn hello() {}"),
+        Act::Mail(vec!["T-5", "--view"]),
+        Act::Mail(vec!["T-6", "--check-ac", "1"]),
+        Act::Mail(vec!["T-5", "--status", "Done"]),
+        Act::Mail(vec!["T-5", "--check-dod", "1"]),
+        Act::Mail(vec!["T-5", "--check-ac", "1", "--check-ac", "2"]),
+        result("Done."),
+        Act::Exit(0),
+    ]);
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let exits: Vec<i32> = world.state().answers.iter().map(|(exit, ..)| *exit).collect();
+    assert_eq!(exits, [0, 2, 2, 2, 0]);
+    assert!(world.state().answers[0].1.contains("Task T-5"));
+}
