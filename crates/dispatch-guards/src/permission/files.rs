@@ -79,7 +79,9 @@ impl FilePattern {
     pub fn parse(spec: &str, source: RuleSource) -> Self {
         let (anchor, rest) = if let Some(rest) = spec.strip_prefix('/') {
             if rest.starts_with('/') {
-                (Anchor::Root, rest)
+                // Further slashes change nothing [f13-01].
+                let extra = rest.len() - rest.trim_start_matches('/').len() - 1;
+                (Anchor::Root, &rest[extra..])
             } else {
                 let anchor = match source {
                     RuleSource::CommandLine | RuleSource::Project | RuleSource::Local => {

@@ -1,6 +1,8 @@
 //! Permission rules of the agent: what they say, how they lie to each other, and what a launch may
 //! grant.
 
+mod case;
+mod decide;
 mod files;
 mod lint;
 mod relation;
@@ -10,6 +12,8 @@ mod surface;
 pub mod tools;
 mod wrappers;
 
+pub use case::decide_case;
+pub use decide::{Decision, Mode, Place, Session, ToolCall, ToolSet, decide};
 pub use files::{Anchor, FilePattern, RuleSource};
 pub use lint::{Finding, Lint, LintClass, Reach, RuleList, Severity, lint, lint_in, lint_lists};
 pub use relation::{PlacedRule, Relation, relation, relation_placed};

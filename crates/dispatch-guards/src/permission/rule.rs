@@ -120,7 +120,9 @@ fn normal_spec(tool: &str, spec: &str) -> String {
         return collapse_outside_quotes(spec);
     }
     if has_star(spec) {
-        return collapse_outside_quotes(spec.trim());
+        // Trimmed, `x:* ` would become a prefix, which it is not [spc2-01].
+        let trimmed = if spec.trim().ends_with(":*") { spec } else { spec.trim() };
+        return collapse_outside_quotes(trimmed);
     }
     spec.to_owned()
 }

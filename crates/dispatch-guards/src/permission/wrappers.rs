@@ -3,6 +3,46 @@
 
 use super::shell::{Piece, ShellPattern};
 
+/// Variables an allow looks through, when their value is plain [envn-10].
+pub(crate) const ALLOW_VARIABLES: &[&str] = &[
+    "ANTHROPIC_API_KEY",
+    "BLOCKSIZE",
+    "BLOCK_SIZE",
+    "CGO_ENABLED",
+    "CHARSET",
+    "CI",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "COLORTERM",
+    "COLUMNS",
+    "FORCE_COLOR",
+    "GCC_COLORS",
+    "GIT_TERMINAL_PROMPT",
+    "GOARCH",
+    "GOEXPERIMENT",
+    "GOOS",
+    "GREP_COLOR",
+    "GREP_COLORS",
+    "LANG",
+    "LANGUAGE",
+    "LC_ALL",
+    "LC_CTYPE",
+    "LC_TIME",
+    "LINES",
+    "LS_COLORS",
+    "NODE_ENV",
+    "NO_COLOR",
+    "PYTEST_DEBUG",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD",
+    "PYTHONDONTWRITEBYTECODE",
+    "PYTHONUNBUFFERED",
+    "RUST_BACKTRACE",
+    "RUST_LOG",
+    "TERM",
+    "TIME_STYLE",
+    "TZ",
+];
+
 /// Programs an allow looks through [wrap-31].
 pub(crate) const ALLOW_WRAPPERS: &[&str] =
     &["timeout", "nice", "nohup", "time", "stdbuf", "command", "builtin", "noglob", "xargs"];
