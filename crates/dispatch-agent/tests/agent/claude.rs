@@ -1,7 +1,7 @@
 //! The real agent as a worker.
 
+use std::ffi::OsString;
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
 
 use camino::Utf8Path;
 use dispatch_agent::{ClaudeAgent, ClaudeSettings};
@@ -17,15 +17,21 @@ use serde_json::Value;
 
 use crate::desk::{Desk, ended, marker};
 
-fn agent(desk: &Desk) -> Option<ClaudeAgent> {
+/// The real agent, started through `session`.
+pub(crate) fn agent(desk: &Desk, session: Vec<OsString>) -> Option<ClaudeAgent> {
     let program = programs::find(Peer::Claude)?;
     // Found by its name on the PATH of the launch, as in the product.
     std::os::unix::fs::symlink(program, desk.root.join("bin/claude")).unwrap();
     let stop = StopLimits { interrupt: wait::PATIENCE, ..StopLimits::default() };
-    Some(ClaudeAgent::new(ClaudeSettings { stop, ..desk.settings() }))
+    Some(ClaudeAgent::new(ClaudeSettings { stop, session, ..desk.settings() }))
 }
 
-fn launch(desk: &Desk, model: &ModelServer, place: &PrivatePlace, marker: &str) -> AgentLaunch {
+pub(crate) fn launch(
+    desk: &Desk,
+    model: &ModelServer,
+    place: &PrivatePlace,
+    marker: &str,
+) -> AgentLaunch {
     let argv = [
         "-p",
         "--bare",
@@ -68,7 +74,7 @@ fn launch(desk: &Desk, model: &ModelServer, place: &PrivatePlace, marker: &str) 
     launch
 }
 
-fn last_result(stream: &Utf8Path) -> Option<Value> {
+pub(crate) fn last_result(stream: &Utf8Path) -> Option<Value> {
     let text = fs::read_to_string(stream).unwrap();
     let mut events = text.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     events.rfind(|event| event["type"] == json!("result"))
@@ -77,7 +83,7 @@ fn last_result(stream: &Utf8Path) -> Option<Value> {
 #[test]
 fn a_worker_works_in_its_slot_and_its_stream_is_followed() {
     let desk = Desk::new();
-    let Some(agent) = agent(&desk) else { return };
+    let Some(agent) = agent(&desk, desk.settings().session) else { return };
     let model = ModelServer::start([Lane::worker("work")
         .turn(Turn::new_file("made.txt", "by the worker\n"))
         .turn(Turn::text("I am done."))]);
@@ -104,7 +110,7 @@ fn a_worker_works_in_its_slot_and_its_stream_is_followed() {
 #[test]
 fn d9_5_a_stopped_worker_ends_its_running_tool_and_leaves_nothing() {
     let desk = Desk::new();
-    let Some(agent) = agent(&desk) else { return };
+    let Some(agent) = agent(&desk, desk.settings().session) else { return };
     let model = ModelServer::start([Lane::worker("work").turn(Turn::bash("sleep 300"))]);
     let place = agent.private_place(&"T-2".parse().unwrap(), AttemptNumber::FIRST).unwrap();
     let marker = marker("stopped");
@@ -130,13 +136,11 @@ fn d9_5_a_stopped_worker_ends_its_running_tool_and_leaves_nothing() {
 #[test]
 fn what_a_tool_left_in_the_background_is_ended_after_the_worker() {
     let desk = Desk::new();
-    let Some(agent) = agent(&desk) else { return };
+    let Some(agent) = agent(&desk, desk.settings().session) else { return };
     let model = ModelServer::start([Lane::worker("work")
         .turn(Turn::bash("./leave"))
         .turn(Turn::text("Left something."))]);
-    let script = desk.slot.join("leave");
-    fs::write(&script, "#!/bin/sh\nsetsid -f sleep 301 > /dev/null 2>&1\n").unwrap();
-    fs::set_permissions(&script, fs::Permissions::from_mode(0o755)).unwrap();
+    desk.tool("leave", "setsid -f sleep 301 > /dev/null 2>&1");
     let place = agent.private_place(&"T-3".parse().unwrap(), AttemptNumber::FIRST).unwrap();
     let mut worker = agent.launch(&launch(&desk, &model, &place, &marker("background"))).unwrap();
     assert_eq!(ended(&mut *worker), ExitMark::Code(0));

@@ -4,28 +4,33 @@ use std::ffi::OsString;
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixListener, UnixStream};
-use std::process::Command;
 
 use dispatch_agent::{Confinement, Support, UnixSockets, confine_and_exec, support};
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_engine::ports::{Agent, ExitMark};
+use dispatch_testkit::json;
+use dispatch_testkit::model_server::{Lane, ModelServer, Turn};
 use dispatch_testkit::programs;
 
-use crate::desk::Desk;
+use crate::claude;
+use crate::desk::{Desk, ended, marker};
 
-/// What the tests below start: the launcher, in a process of its own.
+/// What the tests below start, as the product starts its own launcher: what follows `--` is run confined.
 #[test]
 fn launcher_entry() {
     let Ok(confinement) = std::env::var("CONFINE_AS") else { return };
     let confinement: Confinement = serde_json::from_str(&confinement).unwrap();
-    let command_line = serde_json::from_str::<Vec<String>>(&std::env::var("CONFINE_RUN").unwrap());
     let command_line: Vec<OsString> =
-        command_line.unwrap().into_iter().map(OsString::from).collect();
+        std::env::args_os().skip_while(|word| word != "--").skip(1).collect();
     panic!("{:?}", confine_and_exec(&confinement, &command_line));
 }
 
-fn entry(name: &str, desk: &Desk) -> Command {
-    let mut command = programs::command(std::env::current_exe().unwrap(), &desk.root);
-    command.args(["--exact", name, "--nocapture"]).current_dir(&desk.slot);
-    command
+/// The command line of that launcher.
+fn launcher() -> Vec<OsString> {
+    let mut launcher = vec![std::env::current_exe().unwrap().into_os_string()];
+    let words = ["--exact", "confine::launcher_entry", "--nocapture", "--"];
+    launcher.extend(words.map(OsString::from));
+    launcher
 }
 
 fn slot_only(desk: &Desk) -> Confinement {
@@ -39,9 +44,10 @@ fn slot_only(desk: &Desk) -> Confinement {
 
 /// Runs a confined program; gives whether it succeeded and all it said.
 fn confined(desk: &Desk, confinement: &Confinement, command_line: &[&str]) -> (bool, String) {
-    let mut command = entry("confine::launcher_entry", desk);
+    let launcher = launcher();
+    let mut command = programs::command(&launcher[0], &desk.root);
+    command.args(&launcher[1..]).args(command_line).current_dir(&desk.slot);
     command.env("CONFINE_AS", serde_json::to_string(confinement).unwrap());
-    command.env("CONFINE_RUN", serde_json::to_string(command_line).unwrap());
     let output = command.output().unwrap();
     let said = [output.stdout, output.stderr].concat();
     (output.status.success(), String::from_utf8_lossy(&said).into_owned())
@@ -220,4 +226,48 @@ fn a_program_that_is_missing_is_said_by_the_launcher() {
     let desk = Desk::new();
     let (succeeded, said) = confined(&desk, &slot_only(&desk), &["no-such-program"]);
     assert!(!succeeded && said.contains("no-such-program"), "{said}");
+}
+
+/// W3.5: the real agent works under all of it, and what it and its tools try outside is refused.
+#[test]
+fn w3_5_the_agent_works_confined_and_its_tools_reach_nothing_else() {
+    if !can_confine() {
+        return;
+    }
+    let desk = Desk::new();
+    let Some(agent) = claude::agent(&desk, launcher()) else { return };
+    let secret = desk.root.join("secret");
+    fs::write(&secret, "s3cret").unwrap();
+    let script = format!(
+        "cat {secret}; echo x > {}/new; kill -CONT {}; echo tried",
+        desk.root,
+        std::process::id()
+    );
+    desk.tool("leave", &script);
+    let model = ModelServer::start([Lane::worker("work")
+        .turn(Turn::new_file("made.txt", "by the worker\n"))
+        .turn(Turn::bash("./leave"))
+        .turn(Turn::tool("Read", json!({"file_path": secret})))
+        .turn(Turn::text("Done."))]);
+    let place = agent.private_place(&"T-4".parse().unwrap(), AttemptNumber::FIRST).unwrap();
+    let mut launch = claude::launch(&desk, &model, &place, &marker("confined"));
+    let program = programs::find(programs::Peer::Claude).unwrap();
+    let confinement = Confinement {
+        writable: vec![desk.slot.clone(), place.root.clone()],
+        readable: vec![program, desk.root.join("bin")],
+        unix_sockets: UnixSockets::Refused,
+        tcp_ports: Some(vec![model.port()]),
+    };
+    launch.env.push(("CONFINE_AS".into(), serde_json::to_string(&confinement).unwrap()));
+    let mut worker = agent.launch(&launch).unwrap();
+    assert_eq!(ended(&mut *worker), ExitMark::Code(0));
+    assert_eq!(worker.end_strays().unwrap().ended, 0);
+    assert_eq!(claude::last_result(&launch.stdout).unwrap()["result"], json!("Done."));
+    assert_eq!(fs::read_to_string(desk.slot.join("made.txt")).unwrap(), "by the worker\n");
+    let stream = fs::read_to_string(&launch.stdout).unwrap();
+    assert!(stream.contains("tried"), "{stream}");
+    assert!(stream.contains("Permission denied") && stream.contains("not permitted"), "{stream}");
+    assert!(!stream.contains("s3cret"), "{stream}");
+    assert!(!desk.root.join("new").exists());
+    agent.remove_private_place(&place).unwrap();
 }

@@ -43,7 +43,15 @@ impl Desk {
 
     /// Makes a program of this name, found on the path before any other.
     pub(crate) fn script(&self, name: &str, script: &str) -> Utf8PathBuf {
-        let program = self.root.join("bin").join(name);
+        Self::program(self.root.join("bin").join(name), script)
+    }
+
+    /// Makes a program of this name in the slot.
+    pub(crate) fn tool(&self, name: &str, script: &str) -> Utf8PathBuf {
+        Self::program(self.slot.join(name), script)
+    }
+
+    fn program(program: Utf8PathBuf, script: &str) -> Utf8PathBuf {
         fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
         fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
         program
