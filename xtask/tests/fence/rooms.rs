@@ -52,6 +52,7 @@ fn the_pure_crates_build_on_nothing_that_reaches_the_world() {
         "dispatch-guards",
         "globset",
         "memchr",
+        "regex-automata",
         "serde",
         "serde-saphyr",
         "serde_json",
