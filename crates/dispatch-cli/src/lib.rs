@@ -4,6 +4,8 @@
 //! prints.
 
 pub mod args;
+pub mod callback;
+pub mod commands;
 pub mod demo;
 pub mod exit;
 pub mod inspect;
@@ -11,3 +13,4 @@ pub mod log;
 pub mod output;
 pub mod setup;
 pub mod trust;
+pub mod wire;

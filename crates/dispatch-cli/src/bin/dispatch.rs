@@ -1,2 +1,37 @@
 //! The `dispatch` program.
-fn main() {}
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::Parser;
+use dispatch_cli::args::Cli;
+use dispatch_cli::exit::Exit;
+use dispatch_cli::{callback, commands, log, output};
+
+fn main() -> ExitCode {
+    // One file is enough to install: under this name it is the worker's board command.
+    if std::env::args_os()
+        .next()
+        .is_some_and(|name| Path::new(&name).file_name().is_some_and(|name| name == "worker-edit"))
+    {
+        return worker_edit::main();
+    }
+    // On every edit of the board: nothing may be touched before this (D1.3).
+    let called = callback::read();
+    if let Some(line) = called.own_write() {
+        output::note(&line);
+        return Exit::Done.into();
+    }
+    let cli = Cli::parse();
+    if let Err(error) = log::start(&cli.global) {
+        output::note(&format!("error: {error:#}"));
+        return Exit::Refused.into();
+    }
+    match commands::run(cli, called.selection_off()) {
+        Ok(exit) => exit.into(),
+        Err(error) => {
+            output::error(&error);
+            Exit::Failed.into()
+        }
+    }
+}

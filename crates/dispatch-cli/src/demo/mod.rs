@@ -7,7 +7,7 @@ mod agent;
 mod repository;
 mod script;
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
@@ -19,6 +19,11 @@ use self::repository::{BOARD, Place};
 use self::script::{DemoTask, Ending, TASKS};
 use crate::exit::Exit;
 use crate::output;
+
+/// How long everything may take.
+const PATIENCE: Duration = Duration::from_mins(2);
+/// How often it is looked whether everything has ended.
+const LOOK: Duration = Duration::from_millis(100);
 
 /// How the demo ended.
 #[derive(Debug, Serialize)]
@@ -81,7 +86,6 @@ fn play_through(place: &Place, program: &Utf8Path, talk: bool) -> anyhow::Result
     dispatch(place, program, &["trust"])?;
     say("First pass: four tasks may start, two at a time; the fifth waits for the first.")?;
     pass(place, program)?;
-    pass(place, program)?;
     let branch = "task/T-1";
     say(&format!("A person merges {branch}."))?;
     repository::merge(place, branch)?;
@@ -93,8 +97,33 @@ fn play_through(place: &Place, program: &Utf8Path, talk: bool) -> anyhow::Result
     Ok(Report { ok, root: place.root.clone(), remote: place.remote.clone(), board, tasks })
 }
 
+/// Runs passes until nothing is at work: a supervisor that ends goes on as a pass of its own, which may dispatch more.
 fn pass(place: &Place, program: &Utf8Path) -> anyhow::Result<()> {
-    dispatch(place, program, &["--wait"]).map(drop)
+    let end = Instant::now() + PATIENCE;
+    loop {
+        let report = dispatch(place, program, &["--wait", "--json"])?;
+        let report: serde_json::Value =
+            serde_json::from_str(&report).context("could not read the report of a pass")?;
+        if report["another"].is_null() && !at_work(place)? {
+            return Ok(());
+        }
+        anyhow::ensure!(
+            Instant::now() < end,
+            "something is still at work after {} s",
+            PATIENCE.as_secs()
+        );
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// Whether a slot is bound.
+fn at_work(place: &Place) -> anyhow::Result<bool> {
+    let file = place.code.join(".git/dispatch/registry.json");
+    let bytes = std::fs::read(&file).with_context(|| format!("could not read `{file}`"))?;
+    let registry: serde_json::Value =
+        serde_json::from_slice(&bytes).with_context(|| format!("could not read `{file}`"))?;
+    let slots = registry["slots"].as_array().into_iter().flatten();
+    Ok(slots.into_iter().any(|slot| !slot["taskId"].is_null()))
 }
 
 fn dispatch(place: &Place, program: &Utf8Path, args: &[&str]) -> anyhow::Result<String> {

@@ -1,0 +1,55 @@
+//! `dispatch release-slot` and `dispatch cancel`.
+
+use dispatch_core::id::TaskId;
+use dispatch_core::slot::SlotName;
+use dispatch_core::status::Status;
+use dispatch_engine::by_hand::{self, ByHandError, Cancelled, Released};
+
+use crate::args::GlobalArgs;
+use crate::exit::Exit;
+use crate::output;
+use crate::wire::{Ground, World};
+
+/// Saves what is in a slot and frees it.
+pub(super) fn release_slot(
+    name: &SlotName,
+    force: bool,
+    global: &GlobalArgs,
+) -> anyhow::Result<Exit> {
+    let ground = Ground::find(global)?;
+    let world = World::by_hand(&ground)?;
+    told(by_hand::release_slot(&world.ports(), name, force).map(|released| match released {
+        Released::WasFree => format!("slot {name} is free already"),
+        Released::Freed { task, kept: None } => format!("slot {name} is free; of {task} nothing was left in it to keep"),
+        Released::Freed { task, kept: Some(kept) } => format!("slot {name} is free; the work on {task} is kept at {kept}"),
+        Released::Recovering { task, kept } => {
+            format!("the work on {task} is being saved to {kept}; then slot {name} is free (`dispatch status` shows it)")
+        }
+    }))
+}
+
+/// Stops the attempt of a task.
+pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Result<Exit> {
+    let ground = Ground::find(global)?;
+    let world = World::by_hand(&ground)?;
+    let to = Status::parse(to);
+    told(by_hand::cancel(&world.ports(), id, &to).map(|cancelled| match cancelled {
+        Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; its work will be kept at {kept}, then {id} becomes {to}"),
+        Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there is being saved to {kept}, then {id} becomes {to}"),
+        Cancelled::StatusSet => format!("nothing ran for {id}; it is {to} now"),
+    }))
+}
+
+fn told(done: Result<String, ByHandError>) -> anyhow::Result<Exit> {
+    match done {
+        Ok(line) => {
+            output::line(&line)?;
+            Ok(Exit::Done)
+        }
+        Err(ByHandError::Refused(why)) => {
+            output::note(&format!("refused: {why}"));
+            Ok(Exit::Refused)
+        }
+        Err(error @ ByHandError::Failed { .. }) => Err(error.into()),
+    }
+}

@@ -1,0 +1,422 @@
+//! Wiring: the adapters behind the engine's ports, made from what the command line, the environment and the
+//! configuration say.
+
+use std::cell::OnceCell;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use anyhow::{Context, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_agent::{
+    ClaudeAgent, ClaudeSettings, Reach, SupervisorProgram, SystemClock, SystemCommands,
+    SystemNotifier,
+};
+use dispatch_board::{BoardLocation, DiskBoard, locate};
+use dispatch_core::config::{self, Config, ForgeKind, Owner};
+use dispatch_core::id::TaskId;
+use dispatch_engine::hand_over::HandOver;
+use dispatch_engine::ports::{Forge, Ports};
+use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
+use dispatch_git::{
+    CodeRoot, GhForge, GhSettings, Git, GitForge, GitHubRepository, Identity, Ownership,
+    Repository, VcsSettings, Who,
+};
+use dispatch_store::{DiskStore, OlderDispatcher, Places as StorePlaces};
+
+use crate::args::GlobalArgs;
+use crate::setup::{self, Places};
+use crate::trust;
+
+/// Where we are: the code root and the board, before any configuration is read.
+#[derive(Debug)]
+pub struct Ground {
+    /// The code root.
+    pub root: CodeRoot,
+    /// The board.
+    pub board: BoardLocation,
+    given: Option<Utf8PathBuf>,
+}
+
+impl Ground {
+    /// Finds the code root and the board of the current directory.
+    pub fn find(global: &GlobalArgs) -> anyhow::Result<Self> {
+        let here = std::env::current_dir().context("could not find the current directory")?;
+        let here = Utf8PathBuf::try_from(here)
+            .context("the current directory has a name that is not UTF-8")?;
+        let root = CodeRoot::find(&git(), &here)?;
+        let backlog_cwd = std::env::var("BACKLOG_CWD").ok().filter(|value| !value.is_empty());
+        let board = locate(&here, backlog_cwd.as_deref())?;
+        let given = global.config.as_ref().map(|file| here.join(file));
+        Ok(Self { root, board, given })
+    }
+
+    /// The state directory (README §5).
+    pub fn state_dir(&self) -> Utf8PathBuf {
+        self.root.common_dir.join("dispatch")
+    }
+
+    /// Where the configuration is looked for.
+    pub fn places(&self) -> Places {
+        Places {
+            code_root: self.root.path.clone(),
+            board_dir: self.board.dir.strip_prefix(&self.root.path).ok().map(Utf8Path::to_owned),
+            given: self.given.clone(),
+        }
+    }
+
+    /// Reads the configuration and everything it names.
+    pub fn setup(&self) -> anyhow::Result<setup::Setup> {
+        let mut setup = setup::read(&self.places())?;
+        if let Some((name, command)) = self.callback() {
+            setup.subject.insert(name, command.as_bytes().to_vec());
+        }
+        Ok(setup)
+    }
+
+    /// The board's own callback, under the name it is approved by.
+    fn callback(&self) -> Option<(String, &str)> {
+        let command = self.board.config.on_status_change.as_deref()?;
+        let file =
+            self.board.config_file.strip_prefix(&self.root.path).unwrap_or(&self.board.config_file);
+        Some((format!("{file} (onStatusChange)"), command))
+    }
+
+    /// Whether the board's callback is the approved one, or there is none.
+    fn callback_is_approved(&self) -> anyhow::Result<bool> {
+        let Some((name, command)) = self.callback() else { return Ok(true) };
+        let approved = trust::read(&self.trust_file()?)?;
+        let approved = approved.and_then(|mut approved| approved.items.remove(&name));
+        Ok(approved.is_some_and(|item| item.sha256 == trust::sha256(command.as_bytes())))
+    }
+
+    /// The file that keeps what was approved here.
+    pub fn trust_file(&self) -> anyhow::Result<Utf8PathBuf> {
+        let variable = |name: &str| std::env::var(name).ok();
+        trust::file_for(
+            &self.root.path,
+            variable("XDG_STATE_HOME").as_deref(),
+            variable("HOME").as_deref(),
+        )
+    }
+
+    /// What changed since a person approved the configuration; nothing when it is the approved one.
+    pub fn changes(&self, setup: &setup::Setup) -> anyhow::Result<Option<String>> {
+        Ok(match trust::read(&self.trust_file()?)? {
+            None => Some("nothing was approved here yet\n".to_owned()),
+            Some(approved) => {
+                let differences = approved.differences(&setup.subject);
+                (!differences.is_empty()).then(|| trust::render(&differences))
+            }
+        })
+    }
+
+    /// Where everything is, under this configuration.
+    pub fn roots(&self, config: &Config, setup: Option<&setup::Setup>) -> Roots {
+        let own_files = setup
+            .map(|setup| setup.subject.keys().map(Utf8PathBuf::from).collect())
+            .unwrap_or_default();
+        Roots {
+            code_root: self.root.path.clone(),
+            board_root: self.board.root.clone(),
+            board_dir: self.board.dir.clone(),
+            slots_root: normal(&self.root.path.join(&config.slots_root)),
+            own_files,
+        }
+    }
+}
+
+/// The process's role, which decides what it may end and what it listens to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// A pass or a command by hand: it starts supervisors, which live on.
+    Pass,
+    /// A supervisor: whatever is below it is its own.
+    Supervisor,
+}
+
+/// The adapters.
+pub struct World {
+    /// Everything that bounds what the engine does.
+    pub setup: Setup,
+    /// Our own files.
+    pub store: DiskStore,
+    repository: Repository,
+    forge: Box<dyn Forge>,
+    board: DiskBoard,
+    agent: ClaudeAgent,
+    commands: SystemCommands,
+    clock: SystemClock,
+    notifier: SystemNotifier,
+}
+
+impl World {
+    /// Makes the adapters for a configuration.
+    pub fn new(ground: &Ground, read: setup::Setup, role: Role) -> anyhow::Result<Self> {
+        let trust = match ground.changes(&read)? {
+            None => Trust::Approved,
+            Some(changes) => Trust::Changed(changes),
+        };
+        let roots = ground.roots(read.config(), Some(&read));
+        let policies = Policies::of(read.config(), &roots)?;
+        let texts = read
+            .texts
+            .into_iter()
+            .map(|(path, bytes)| {
+                let text = String::from_utf8(bytes)
+                    .with_context(|| format!("`{path}` is not UTF-8 text"))?;
+                Ok((path, text))
+            })
+            .collect::<anyhow::Result<BTreeMap<_, _>>>()?;
+        let setup =
+            Setup { config: read.loaded.config, lanes: read.lanes, texts, roots, policies, trust };
+        Self::with(ground, setup, role)
+    }
+
+    /// Makes the adapters for values that were read before, as a supervisor is handed them.
+    pub fn with(ground: &Ground, setup: Setup, role: Role) -> anyhow::Result<Self> {
+        let config = &setup.config;
+        let store = store(ground, &setup.roots, config)?;
+        let repository =
+            Repository::at(git(), vcs_settings(config, &setup.roots), ground.root.clone())?;
+        let forge = forge(&repository, config)?;
+        let board = DiskBoard::new(
+            ground.board.clone(),
+            config.board.writer,
+            std::env::vars_os().collect(),
+        );
+        let board = if ground.callback_is_approved()? { board } else { board.without_callback() };
+        let program = own_program()?;
+        let session: Vec<OsString> = vec![program.as_os_str().to_owned(), "session".into()];
+        let temporary = std::env::var("TMPDIR").ok().filter(|value| !value.is_empty());
+        let agent = ClaudeAgent::new(ClaudeSettings::new(
+            session.clone(),
+            store.state_dir().as_str(),
+            temporary,
+        ));
+        let log_folder = store.state_dir().join("tasks");
+        let supervisor = SupervisorProgram {
+            program,
+            args: Vec::new(),
+            dir: ground.root.path.clone(),
+            env: std::env::vars_os().collect(),
+            session,
+            log: Box::new(move |id| log_folder.join(format!("{}.log", id.canonical()))),
+            scopes: OnceCell::new(),
+        };
+        let reach = match role {
+            Role::Pass => Reach::Marked,
+            Role::Supervisor => Reach::Descendants,
+        };
+        let commands = SystemCommands::new(reach, supervisor)?;
+        let notifier = SystemNotifier::new(config.notify.clone(), std::env::vars_os());
+        Ok(Self {
+            setup,
+            store,
+            repository,
+            forge,
+            board,
+            agent,
+            commands,
+            clock: SystemClock::new(),
+            notifier,
+        })
+    }
+
+    /// The adapters as the engine takes them.
+    pub fn ports(&self) -> Ports<'_> {
+        Ports {
+            board: &self.board,
+            vcs: &self.repository,
+            forge: &*self.forge,
+            agent: &self.agent,
+            commands: &self.commands,
+            store: &self.store,
+            clock: &self.clock,
+            notifier: &self.notifier,
+        }
+    }
+
+    /// The adapters for a supervisor, with the very values the guards judged by (D3.3).
+    pub fn for_attempt(ground: &Ground, id: &TaskId) -> anyhow::Result<Self> {
+        let smallest = config::smallest();
+        let store = store(ground, &ground.roots(&smallest, None), &smallest)?;
+        let Some(hand) = HandOver::read(&store, id)? else {
+            bail!("nothing was handed over for {id}: a supervisor is started by a pass alone");
+        };
+        let policies = Policies::of(&hand.config, &hand.roots)?;
+        let lanes = BTreeMap::from([(hand.lane, Ok(hand.settings))]);
+        let setup = Setup {
+            config: hand.config,
+            lanes,
+            texts: hand.texts,
+            roots: hand.roots,
+            policies,
+            trust: Trust::Approved,
+        };
+        Self::with(ground, setup, Role::Supervisor)
+    }
+
+    /// The adapters for a command by hand, which works without a configuration that can be used (M4).
+    pub fn by_hand(ground: &Ground) -> anyhow::Result<Self> {
+        match ground.setup() {
+            Ok(setup) => Self::new(ground, setup, Role::Pass),
+            Err(error) => {
+                tracing::warn!(error = format!("{error:#}"), "going on without the configuration");
+                let config = config::smallest();
+                let roots = ground.roots(&config, None);
+                let policies = Policies::of(&config, &roots)?;
+                let (lanes, texts) = (BTreeMap::new(), BTreeMap::new());
+                let trust = Trust::Changed(format!("{error:#}"));
+                Self::with(
+                    ground,
+                    Setup { config, lanes, texts, roots, policies, trust },
+                    Role::Pass,
+                )
+            }
+        }
+    }
+
+    /// From now on the first signal to end is a request, the second ends this process (D9.9).
+    pub fn watch_signals(&self) -> anyhow::Result<()> {
+        Ok(self.commands.watch_signals()?)
+    }
+}
+
+/// Our own files; refused while an older dispatcher is at work on them.
+pub fn store(ground: &Ground, roots: &Roots, config: &Config) -> anyhow::Result<DiskStore> {
+    let slots = config.slots.iter().map(|name| roots.slot(name)).collect();
+    let store = DiskStore::open(StorePlaces {
+        state_dir: ground.state_dir(),
+        board_dir: ground.board.dir.clone(),
+        board_root: ground.board.root.clone(),
+        slots_root: roots.slots_root.clone(),
+        slots,
+    })?;
+    match store
+        .older_dispatcher(&|pid| dispatch_proc::ProcessIdentity::of(pid.cast_signed()).is_some())?
+    {
+        OlderDispatcher::Nothing | OlderDispatcher::Imported { .. } => Ok(store),
+        OlderDispatcher::Running { pid, file } => {
+            bail!(
+                "an older dispatcher is at work here (process {pid}, named in `{file}`); wait until it has ended"
+            )
+        }
+    }
+}
+
+/// The forge the configuration names, or the one that the remote's address and an installed `gh` say (C9.5).
+fn forge(repository: &Repository, config: &Config) -> anyhow::Result<Box<dyn Forge>> {
+    let url = repository.remote().ok().map(|remote| remote.fetch_url.clone());
+    let named = url.as_deref().and_then(GitHubRepository::of_url);
+    let on_github = match (config.forge.kind, named) {
+        (Some(ForgeKind::Git), _) | (None, None) => None,
+        (Some(ForgeKind::Github), Some(named)) => Some(named),
+        (None, Some(named)) => {
+            Some(named).filter(|named| named.is_on_github() && which::which("gh").is_ok())
+        }
+        (Some(ForgeKind::Github), None) => {
+            bail!(
+                "`forge.kind` is \"github\", but the remote `origin` does not name a repository on a GitHub host"
+            )
+        }
+    };
+    Ok(match on_github {
+        None => Box::new(GitForge),
+        Some(named) => {
+            let mut settings = GhSettings::new("gh", std::env::vars_os());
+            settings.token_from_env = config.forge.token_from_env;
+            Box::new(GhForge::new(named, settings))
+        }
+    })
+}
+
+fn vcs_settings(config: &Config, roots: &Roots) -> VcsSettings {
+    VcsSettings {
+        remote: "origin".to_owned(),
+        base_branch: config.base_branch.clone(),
+        identity: config.commit.identity.as_ref().map(|identity| Identity {
+            name: identity.name.clone(),
+            email: identity.email.clone(),
+        }),
+        ssh_command: config.vcs.ssh_command.clone(),
+        filters: config.vcs.filters.clone(),
+        slots_root: roots.slots_root.clone(),
+        board_dir: roots.board_dir.clone(),
+        ownership: match config.owner {
+            Owner::Lease => Ownership::Lease,
+            Owner::Off => Ownership::Off,
+        },
+        who: who(),
+    }
+}
+
+fn who() -> Who {
+    let user = ["USER", "LOGNAME"]
+        .iter()
+        .find_map(|name| std::env::var(name).ok())
+        .unwrap_or_else(|| "unknown".to_owned());
+    let host = rustix::system::uname().nodename().to_string_lossy().into_owned();
+    Who { host, user }
+}
+
+fn git() -> Git {
+    Git::new("git", std::env::vars_os())
+}
+
+/// The worker's board command: the program of that name beside this one, or this one under that name.
+///
+/// The name lies in the state directory, which is outside every slot.
+pub fn worker_edit(ground: &Ground) -> anyhow::Result<Utf8PathBuf> {
+    let program = own_program()?;
+    let beside = program.with_file_name("worker-edit");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    let folder = ground.state_dir().join("bin");
+    std::fs::create_dir_all(&folder).with_context(|| format!("could not make `{folder}`"))?;
+    let name = folder.join("worker-edit");
+    if std::fs::read_link(&name).ok().as_deref() == Some(program.as_std_path()) {
+        return Ok(name);
+    }
+    let fresh = folder.join(format!("worker-edit.{}", std::process::id()));
+    std::os::unix::fs::symlink(&program, &fresh)
+        .with_context(|| format!("could not make `{fresh}`"))?;
+    std::fs::rename(&fresh, &name).with_context(|| format!("could not make `{name}`"))?;
+    Ok(name)
+}
+
+/// The file of this very program.
+pub fn own_program() -> anyhow::Result<Utf8PathBuf> {
+    let program = std::env::current_exe().context("could not find this program's own file")?;
+    Utf8PathBuf::try_from(program).context("this program's path is not UTF-8")
+}
+
+/// The path without `.` and `..`, by its text alone: the slots root may not exist yet.
+fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut normal = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            camino::Utf8Component::CurDir => {}
+            camino::Utf8Component::ParentDir => {
+                normal.pop();
+            }
+            camino::Utf8Component::Prefix(_)
+            | camino::Utf8Component::RootDir
+            | camino::Utf8Component::Normal(_) => {
+                normal.push(component);
+            }
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_slots_root_may_lie_beside_the_checkout() {
+        assert_eq!(normal(Utf8Path::new("/a/code/../slots/./x")), Utf8Path::new("/a/slots/x"));
+        assert_eq!(normal(Utf8Path::new("/../x")), Utf8Path::new("/x"));
+    }
+}
