@@ -192,8 +192,10 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(16))]
+
         #[test]
-        fn c5_3_every_file_is_passed_once_in_batches_below_the_limit(count in 0usize..4000, long in 1usize..200) {
+        fn c5_3_every_file_is_passed_once_in_batches_below_the_limit(count in 0usize..700, long in 1usize..500) {
             let names: Vec<String> = (0..count).map(|n| format!("{}{n}.rs", "d/".repeat(long / 2))).collect();
             let files: Vec<TreePath> = names.iter().map(|name| TreePath::new(name.as_bytes())).collect();
             let plan = plan_commands(&[rule(&["**/*.rs"], ".", &["fmt", "{files}"])], &files, ".").unwrap();

@@ -3,10 +3,10 @@
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use dispatch_core::names::{BlockReason, CloseStep, PauseCause, RequeueReason};
+use dispatch_core::names::{BlockReason, CloseStep, PauseCause};
 use serde::{Deserialize, Serialize};
 
-use crate::plan::{ClosePlan, Detail, Failure, Frozen, failure_plan};
+use crate::plan::{ClosePlan, Detail, Disposition, Failure, Frozen, failure_plan};
 
 /// A close under way: what is left to do and what was done. It is kept with the journal, so that a recovery
 /// supervisor goes on where a killed one stopped (C1.4).
@@ -68,8 +68,8 @@ pub enum Stop {
 pub enum Patience {
     /// The step is tried again.
     Again,
-    /// The task goes back to `Queued` for this reason.
-    GiveUp(RequeueReason),
+    /// This happens to the task instead.
+    GiveUp(Disposition),
     /// Nothing may be touched any more.
     Stop(Stop),
 }
@@ -174,9 +174,9 @@ fn attempt(
         tries += 1;
         match steps.wait_out(step, &fault, tries) {
             Patience::Again => {}
-            Patience::GiveUp(reason) => {
+            Patience::GiveUp(disposition) => {
                 let detail = Detail::Words(fault.why);
-                return Err(Unpassed::Failed(Failure::requeue(Some(step), reason, detail)));
+                return Err(Unpassed::Failed(Failure { step: Some(step), disposition, detail }));
             }
             Patience::Stop(why) => return Err(Unpassed::Stop(why)),
         }
@@ -248,7 +248,7 @@ fn words(detail: &Detail) -> String {
 
 #[cfg(test)]
 mod tests {
-    use dispatch_core::names::Outcome;
+    use dispatch_core::names::{Outcome, RequeueReason};
     use dispatch_core::triage::Lane;
     use proptest::prelude::*;
 
@@ -308,7 +308,8 @@ mod tests {
             if tries <= self.patience {
                 return Patience::Again;
             }
-            Patience::GiveUp(RequeueReason::Paused(fault.cause.unwrap_or(PauseCause::DiskFull)))
+            let cause = fault.cause.unwrap_or(PauseCause::DiskFull);
+            Patience::GiveUp(Disposition::Requeue(RequeueReason::Paused(cause)))
         }
 
         fn hold(&mut self, cause: &str) -> Result<(), Stop> {
@@ -380,10 +381,7 @@ mod tests {
         assert_eq!(execute(&mut run, &mut steps), CloseEnd::Complete);
         assert_eq!(steps.held.as_deref(), Some("it is broken"));
         insta::assert_snapshot!(shown(&run), @"board-check format freeze scope-check !checks !save-work block recompute-parents drain");
-        assert_eq!(
-            run.failure().unwrap().disposition,
-            crate::plan::Disposition::Block(BlockReason::WorkHeld)
-        );
+        assert_eq!(run.failure().unwrap().disposition, Disposition::Block(BlockReason::WorkHeld));
     }
 
     #[test]

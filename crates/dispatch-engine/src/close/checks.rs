@@ -30,6 +30,7 @@ pub(crate) fn format(attempt: &mut Attempt<'_>) -> Step {
         return Ok(Some("no formatter is configured".to_owned()));
     }
     let slot = bound_slot(attempt, CloseStep::Format)?;
+    attempt.fresh_folders()?;
     let (base, start) = attempt.base_and_start()?;
     let tree = attempt.ports.vcs.freeze(&slot, &start)?.tree;
     let files = regular_files(&attempt.ports.vcs.changes(&base, &tree)?);
@@ -60,6 +61,8 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         return Ok(Some("no check is configured for these files".to_owned()));
     }
     let slot = bound_slot(attempt, step)?;
+    // A worker can leave programs and settings in its home, where tools look for them (C5.2).
+    attempt.fresh_folders()?;
     let fresh = attempt.hand.config.checks.tree == VerificationTree::Fresh;
     let (dir, place) = if fresh {
         let dir = attempt.ports.vcs.verification_tree(&slot, &tree, &start)?;

@@ -26,6 +26,7 @@ fn generate(attempt: &mut Attempt<'_>, config: &GeneratedConfig) -> Result<bool,
     let step = CloseStep::GeneratedFiles;
     let vcs = attempt.ports.vcs;
     let slot = bound_slot(attempt, step)?;
+    attempt.fresh_folders()?;
     let (base, start) = attempt.base_and_start()?;
     let compiled = |patterns: &[String]| {
         globs(patterns).map_err(|source| PortError::new("read `generated`", source))

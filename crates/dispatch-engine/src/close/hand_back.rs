@@ -9,7 +9,8 @@ use dispatch_core::status::Status;
 use super::board::wait_for_board;
 use super::{Step, Trouble, pause_lane, scope};
 use crate::ports::{StatusChange, StatusWrite};
-use crate::supervise::Attempt;
+use crate::supervise::{Asked, Attempt};
+use crate::texts::notify_blocked;
 
 /// Denials from this number on are worth listing: they usually explain the failure (D10).
 const MANY_DENIALS: usize = 3;
@@ -20,8 +21,10 @@ pub(crate) fn block(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     scope::look_at_files(attempt);
     let comment = comment_of(attempt, failure);
     let written = hand(attempt, CloseStep::Block, &Status::Blocked, Some(comment.clone()))?;
-    let title = format!("{} blocked: {}", attempt.id(), failure.disposition.reason());
-    attempt.ports.notifier.notify(&title, &comment);
+    if let Disposition::Block(reason) = &failure.disposition {
+        let language = attempt.hand.config.language;
+        notify_blocked(&attempt.ports, language, attempt.id(), *reason, &comment);
+    }
     Ok(written)
 }
 
@@ -36,11 +39,25 @@ pub(crate) fn requeue(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     hand(attempt, CloseStep::Requeue, &Status::Queued, comment)
 }
 
+/// A cancellation that came while the close went on: a supervisor that is closing finishes, but a task it handed
+/// back is put where the person asked for.
+pub(crate) fn late_cancellation(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), Trouble> {
+    let handed = match run.failure().map(|failure| &failure.disposition) {
+        Some(Disposition::Requeue(_)) => Status::Queued,
+        Some(Disposition::Block(_)) => Status::Blocked,
+        Some(Disposition::Leave { .. }) | None => return Ok(()),
+    };
+    let Some(Asked::Cancel(Some(to))) = attempt.asked() else { return Ok(()) };
+    let change = StatusChange { expected: vec![handed], to, comment: None };
+    attempt.ports.board.set_status(attempt.id(), &change)?;
+    Ok(())
+}
+
 /// What a person who took the task away is told, and the status they asked for (M4).
 pub(crate) fn leave_to_person(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), Trouble> {
     let Some(failure) = run.failure() else { return Ok(()) };
     let Disposition::Leave { to } = &failure.disposition else { return Ok(()) };
-    let comment = attempt.record.saved.is_some().then(|| comment_of(attempt, failure));
+    let comment = attempt.saved().is_some().then(|| comment_of(attempt, failure));
     match (to, comment) {
         (Some(to), comment) => {
             hand(attempt, CloseStep::ReleaseSlot, to, comment)?;
@@ -82,7 +99,7 @@ fn hand(attempt: &mut Attempt<'_>, step: CloseStep, to: &Status, comment: Option
 
 /// A machine's fault that left no work is told once for the lane, not on every task (D11.2).
 fn worth_a_comment(attempt: &Attempt<'_>, disposition: &Disposition) -> bool {
-    if attempt.record.saved.is_some() {
+    if attempt.saved().is_some() {
         return true;
     }
     match disposition {
@@ -106,7 +123,7 @@ pub(crate) fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String
     let path = attempt.slot().path.to_string();
     let held = failure.disposition == Disposition::Block(BlockReason::WorkHeld);
     let base = attempt.record.base.clone();
-    let saved = match (held, &attempt.record.saved, &base) {
+    let saved = match (held, attempt.saved(), &base) {
         (true, ..) => Saved::Held { path: &path },
         (false, Some(commit), Some(base)) => Saved::Kept { name: &name, commit, base },
         (false, ..) => Saved::Nothing,

@@ -11,7 +11,8 @@ mod save;
 mod scope;
 
 use dispatch_close::execute::{CloseRun, CloseSteps, Fault, Patience, StepEnd, Stop};
-use dispatch_close::plan::Failure;
+use dispatch_close::plan::{Disposition, Failure};
+use dispatch_core::message::Message;
 use dispatch_core::names::{CloseStep, PauseCause, RequeueReason};
 use dispatch_core::record::Phase;
 use std::time::Duration;
@@ -134,7 +135,7 @@ impl CloseSteps for EngineSteps<'_, '_> {
         let since = *self.fault_since_ms.get_or_insert(now);
         let given_up = now.saturating_sub(since) >= PATIENCE_MS;
         if given_up && !hands_over(step) {
-            return Patience::GiveUp(requeue_reason(fault));
+            return Patience::GiveUp(Disposition::Requeue(requeue_reason(fault)));
         }
         if given_up {
             return Patience::Stop(Stop::Leave(fault.why.clone()));
@@ -148,9 +149,10 @@ impl CloseSteps for EngineSteps<'_, '_> {
             None => Patience::Again,
             // A task that cannot be handed over stays in its phase; recovery follows.
             Some(_) if hands_over(step) => Patience::Stop(Stop::Leave(fault.why.clone())),
-            Some(Asked::Interrupt | Asked::Cancel(_)) => {
-                Patience::GiveUp(RequeueReason::Interrupted)
+            Some(Asked::Interrupt) => {
+                Patience::GiveUp(Disposition::Requeue(RequeueReason::Interrupted))
             }
+            Some(Asked::Cancel(to)) => Patience::GiveUp(Disposition::Leave { to }),
         }
     }
 
@@ -160,7 +162,10 @@ impl CloseSteps for EngineSteps<'_, '_> {
         self.attempt.note(&format!("slot {slot} is held: {cause}"));
         let held = self.attempt.ports.store.change_slot(&slot, &change);
         held.map_err(|error| Stop::Leave(error.chain()))?;
-        let title = format!("slot {slot} is held");
+        let title = Message::NotifyHeldTitle.render(
+            self.attempt.hand.config.language,
+            &[("id", self.attempt.id()), ("slot", &slot)],
+        );
         self.attempt.ports.notifier.notify(&title, cause);
         Ok(())
     }

@@ -11,6 +11,7 @@ use dispatch_close::plan::{Detail, Failure};
 use dispatch_close::pull_request::{Body, BodyFacts, merge_body, title};
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::VerificationTree;
+use dispatch_core::message::Message;
 use dispatch_core::names::{CloseStep, PauseCause, RequeueReason};
 use dispatch_core::object::CommitId;
 use dispatch_core::record::RecordedProposal;
@@ -41,6 +42,7 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
         ForgeKind::Git => None,
         ForgeKind::GitHub => Some(pull_request(attempt, &task, &base)?),
     };
+    attempt.close().saved = Some(commit.clone());
     attempt.record.saved = Some(commit.clone());
     attempt.record.pr = Some(RecordedProposal {
         number: opened.as_ref().map(|opened| opened.number),
@@ -201,7 +203,10 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) {
         Ok(()) => attempt.close().announced = true,
         Err(error) => attempt.note(&format!("the comment was not written: {}", error.chain())),
     }
-    let title = format!("{}: work is proposed", attempt.id());
+    let title = match attempt.record.pr.as_ref().and_then(|proposal| proposal.number) {
+        Some(_) => Message::NotifyPullRequestTitle.render(language, &[("id", attempt.id())]),
+        None => Message::NotifyBranchTitle.render(language, &[("id", attempt.id())]),
+    };
     attempt.ports.notifier.notify(&title, place);
     if let Err(stop) = attempt.save_state() {
         tracing::warn!(?stop, "the announcement was not remembered");

@@ -13,6 +13,7 @@ use crate::supervise::{Attempt, counted, write_outcome};
 /// `release-slot`: only after the work is saved or proposed, or there is none.
 pub(crate) fn release_slot(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     hand_back::leave_to_person(attempt, run)?;
+    hand_back::late_cancellation(attempt, run)?;
     let slot = attempt.record.slot.clone();
     let store = attempt.ports.store;
     let held = store.registry()?.slots.iter().any(|entry| {

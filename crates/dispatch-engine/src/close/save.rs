@@ -42,6 +42,7 @@ pub(crate) fn save_work(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let commit = commit_once(attempt, &tree, &start, &message)?;
     let name = attempt.attempt_ref();
     attempt.ports.vcs.keep(&name, &commit)?;
+    attempt.close().saved = Some(commit.clone());
     attempt.record.saved = Some(commit.clone());
     attempt.write_record()?;
     back_up(attempt, &name)?;

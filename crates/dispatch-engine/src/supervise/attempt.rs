@@ -109,6 +109,9 @@ pub(crate) struct CloseState {
     /// What the reviewer said.
     #[serde(default)]
     pub(crate) review: Option<String>,
+    /// The work of this attempt, once it is saved.
+    #[serde(default)]
+    pub(crate) saved: Option<CommitId>,
     /// The commit made of the tree.
     #[serde(default)]
     pub(crate) commit: Option<CommitId>,
@@ -133,6 +136,7 @@ impl CloseState {
             test: None,
             linted: false,
             review: None,
+            saved: None,
             commit: None,
             announced: false,
         }
@@ -236,6 +240,11 @@ impl<'a> Attempt<'a> {
         self.record.base.clone().zip(self.record.start.clone()).ok_or_else(|| {
             PortError::new("compare the work with its start", "the record names no start commit")
         })
+    }
+
+    /// The work of this attempt, once it is saved; the record may name an earlier one's.
+    pub(crate) fn saved(&self) -> Option<&CommitId> {
+        self.state.close.as_ref().and_then(|close| close.saved.as_ref())
     }
 
     /// The close's findings; the close has begun wherever this is called.
@@ -353,6 +362,13 @@ impl<'a> Attempt<'a> {
     /// Writes a file of the attempt, whole.
     pub(crate) fn write(&self, file: AttemptFile, content: &[u8]) -> Result<(), PortError> {
         self.ports.store.write_attempt_file(self.id(), self.number(), file, content)
+    }
+
+    /// Makes the private folders, empty: nothing that ran before in this attempt is found by what runs next.
+    pub(crate) fn fresh_folders(&mut self) -> Result<PrivatePlace, PortError> {
+        let place = self.ports.agent.private_place(self.id(), self.number())?;
+        self.state.place = Some(place.clone());
+        Ok(place)
     }
 
     /// Keeps the protected part of the task as the worker finds it.

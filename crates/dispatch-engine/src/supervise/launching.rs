@@ -101,8 +101,7 @@ fn try_launch(attempt: &mut Attempt<'_>) -> Result<Worker, NotLaunched> {
     let ports = attempt.ports;
     let task = task(attempt)?;
     attempt.remember(&task);
-    let place = ports.agent.private_place(attempt.id(), attempt.number())?;
-    attempt.state.place = Some(place.clone());
+    let place = attempt.fresh_folders()?;
     attempt.save_state()?;
     let mailbox = ports.agent.mailbox(&place)?;
     let launch = prepared_launch(attempt, &task, &place)?;

@@ -29,7 +29,7 @@ pub(crate) fn write_outcome(attempt: &Attempt<'_>, run: &CloseRun) -> Result<(),
         "base": attempt.record.base,
         "start": attempt.record.start,
         "tree": close.and_then(|close| close.tree.clone()),
-        "saved": attempt.record.saved,
+        "saved": attempt.saved(),
         "pr": if failure.is_none() { json!(attempt.record.pr) } else { Value::Null },
     });
     if let Value::Object(rest) = rest {

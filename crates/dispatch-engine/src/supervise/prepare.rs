@@ -121,6 +121,7 @@ fn try_prepare(attempt: &mut Attempt<'_>) -> Result<(), Unready> {
         attempt.note(&format!("{folder} was not as provisioned and is thrown away"));
     }
     interrupted(attempt)?;
+    attempt.fresh_folders()?;
     provisioned(attempt, prepared.fresh)?;
     ports.vcs.remember_kept(&place, &keep)?;
     if let Some(path) = ports.vcs.hard_link_outside(&place)? {
@@ -205,7 +206,7 @@ fn start(
             ));
         }
     };
-    let saved = attempt.record.saved.take();
+    let saved = attempt.record.saved.clone();
     let chosen = choose(attempt, remote, saved, base)?;
     let message = merge_message(base_branch.as_str(), &attempt.commit_facts());
     match ports.vcs.merge(&chosen, base, &message)? {

@@ -1,5 +1,6 @@
 //! Attempts that do not become a pull request.
 
+use dispatch_core::config::{FileCommand, GeneratedConfig};
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::task::OneLine;
@@ -39,6 +40,75 @@ fn n50_a_question_blocks_the_task_with_the_question_in_the_comment() {
     let state = world.state();
     assert!(state.comments[0].contains("ASCII or Unicode?"), "{}", state.comments[0]);
     assert_eq!(state.notified, ["T-5 blocked: needs-guidance"]);
+}
+
+/// N54: an attempt that leaves nothing of its own does not make an earlier one's work forgotten.
+#[test]
+fn n54_an_attempt_without_work_keeps_what_was_saved_before() {
+    let world = World::new(vec![Act::Exit(1)]);
+    let saved = world.state().repository.first_commit(&[("src/hello.rs", "half, from before")]);
+    world.state().record.as_mut().unwrap().saved = Some(saved.clone());
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert_eq!(world.read().saved, Some(saved));
+    assert!(world.state().comments[0].contains("There was no work to save."));
+}
+
+/// M2: a supervisor that is closing finishes, but it does not wait an hour for a task that nobody wants.
+#[test]
+fn m2_a_cancellation_ends_the_waiting_for_a_forge() {
+    let world = World::new(diligent());
+    world.state().forge_faults = 1000;
+    world.state().asked_at_fault = Some(Request::Cancel { to: Some(Status::ToDo) });
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    assert_eq!(world.status(), Status::ToDo);
+    assert!(world.state().repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
+}
+
+#[test]
+fn d9_9_a_shutdown_ends_the_waiting_for_a_forge() {
+    let world = World::new(diligent());
+    world.state().forge_faults = 1000;
+    world.state().asked_at_fault = Some(Request::Interrupt);
+    assert_eq!(world.supervise(Mode::Begin), ended("interrupted"));
+    assert_eq!(world.status(), Status::Queued);
+}
+
+#[test]
+fn c5_1_a_failing_formatter_blocks_and_an_unformatted_file_is_reported() {
+    let mut config = crate::world::config();
+    config.checks.format = vec![FileCommand {
+        files: vec!["**/*.md".to_owned()],
+        cwd: ".".into(),
+        command: vec!["prettier".to_owned(), "{files}".to_owned()],
+    }];
+    let world = World::with(config.clone(), diligent());
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let body = world.state().pull_requests[0].0.body.clone().unwrap();
+    assert!(body.contains("No formatter covers src/hello.rs."), "{body}");
+
+    config.checks.format[0].files = vec!["**/*.rs".to_owned()];
+    let world = World::with(config, diligent());
+    world.state().failing.push("prettier");
+    assert_eq!(world.supervise(Mode::Begin), ended("format-failed"));
+    assert_eq!(world.state().ran, ["Slot prettier src/hello.rs"]);
+}
+
+#[test_case("src/gen/a.rs", "success"; "an output is part of the change")]
+#[test_case("Cargo.lock", "generated-files-failed"; "anything else fails")]
+fn n48_c6_generated_files_stay_within_their_outputs(writes: &'static str, reason: &str) {
+    let mut config = crate::world::config();
+    config.generated = vec![GeneratedConfig {
+        watch: vec!["src/*.rs".to_owned()],
+        command: vec!["generate".to_owned()],
+        outputs: vec!["src/gen/**".to_owned()],
+    }];
+    let world = World::with(config, diligent());
+    world.state().writing.push(("generate", writes, "made"));
+    assert_eq!(world.supervise(Mode::Begin), ended(reason));
+    if reason == "success" {
+        let commit = world.read().pr.unwrap().commit;
+        assert!(world.state().repository.files(&commit).contains_key(writes));
+    }
 }
 
 /// C1.2: a free slot under a task still `In Progress` would read as a vanished worker.
@@ -251,7 +321,7 @@ fn br_18_a_worker_that_said_its_last_word_and_stays_is_ended_after_thirty_second
     let before = world.state().awake_ms;
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     assert!(world.state().awake_ms - before < 300_000);
-    assert_eq!(world.position("stop the worker"), 1);
+    assert!(world.position("stop the worker") < world.position("push task/T-5"));
 }
 
 #[test]

@@ -63,6 +63,16 @@ fn c5_2_checks_run_in_the_verification_tree_with_the_command_of_the_launch() {
     assert_eq!(world.state().ran, ["Verification cargo test -p hello"]);
 }
 
+/// C5.2: a worker can leave settings in its home, where tools of a check would look for them.
+#[test]
+fn c5_2_checks_get_private_folders_that_no_worker_was_in() {
+    let world = World::new(diligent());
+    world.supervise(Mode::Begin);
+    let state = world.state();
+    let launched = state.log.iter().position(|line| line == "launch").unwrap();
+    assert!(state.log[launched..].iter().any(|line| line == "private folders"), "{:?}", state.log);
+}
+
 #[test]
 fn c9_5_without_a_forge_the_pushed_branch_is_the_result() {
     let world = World::new(diligent());

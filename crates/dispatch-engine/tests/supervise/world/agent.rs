@@ -99,7 +99,7 @@ impl Agent for World {
         _id: &TaskId,
         _attempt: AttemptNumber,
     ) -> Result<PrivatePlace, PortError> {
-        self.effect();
+        self.effect().log.push("private folders".to_owned());
         Ok(PrivatePlace {
             root: "/tmp/d".into(),
             home: "/tmp/d/h".into(),

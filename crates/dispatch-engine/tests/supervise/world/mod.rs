@@ -92,6 +92,8 @@ pub(crate) struct State {
     pub(crate) review_prompts: Vec<String>,
     pub(crate) forge_kind: ForgeKind,
     pub(crate) forge_faults: u32,
+    /// What somebody asks for while the forge does not answer.
+    pub(crate) asked_at_fault: Option<Request>,
     pub(crate) push_moves: bool,
     pub(crate) freeze_broken: bool,
     pub(crate) backup_broken: bool,
@@ -255,6 +257,7 @@ impl World {
             review_prompts: Vec::new(),
             forge_kind: ForgeKind::GitHub,
             forge_faults: 0,
+            asked_at_fault: None,
             push_moves: false,
             freeze_broken: false,
             backup_broken: false,

@@ -129,6 +129,8 @@ impl Forge for World {
         let mut state = self.call();
         if state.forge_faults > 0 {
             state.forge_faults -= 1;
+            let asked = state.asked_at_fault.clone();
+            state.request = asked;
             let error = PortError::new("look for a pull request", "no route to host");
             return Err(error.pausing(PauseCause::ForgeUnreachable));
         }
