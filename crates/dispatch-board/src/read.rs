@@ -32,21 +32,44 @@ const MAX_DEPTH: usize = 16;
 /// Folders of the board directory that hold no board text.
 const OURS: [&str; 2] = [".dispatch", ".locks"];
 
+/// How often a board is scanned when files came and went meanwhile.
+const SCANS: usize = 3;
+
 /// Reads the board in `dir`.
+///
+/// A task that moves from one folder to another during the scan may be in neither listing. The folders are therefore
+/// listed again afterwards, and a board whose listings differ is scanned anew (B2.6).
 pub fn read_board(dir: &Utf8Path, config: &BoardConfig) -> Board {
     let mut scan = Scan { dir, config, files: BTreeMap::new(), vanished: false };
-    if let Err(error) = scan.list() {
-        return listing_failed(dir, &error);
-    }
-    if scan.vanished {
+    for last in 1..=SCANS {
         scan.vanished = false;
         scan.files.clear();
-        if let Err(error) = scan.list() {
-            return listing_failed(dir, &error);
+        let outcome = scan.list().and_then(|()| {
+            scan.settle();
+            scan.names()
+        });
+        let names = match outcome {
+            Ok(names) => names,
+            Err(error) => return listing_failed(dir, &error),
+        };
+        let same = names.iter().eq(scan.files.keys().filter(|path| scan.is_task(path)));
+        if same && !scan.vanished {
+            break;
+        }
+        if last == SCANS && !scan.vanished {
+            let mut board = scan.assemble();
+            board.complete = false;
+            board.problems.push(Problem {
+                class: ProblemClass::Listing,
+                file: None,
+                line: None,
+                id: None,
+                cause: "tasks came and went each time the board was read".to_owned(),
+            });
+            return board;
         }
     }
-    scan.settle();
-    board::assemble(scan.files.iter().map(|(path, file)| (path.as_path(), &file.found)), config)
+    scan.assemble()
 }
 
 fn listing_failed(dir: &Utf8Path, error: &io::Error) -> Board {
@@ -76,6 +99,33 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
+    fn assemble(&self) -> Board {
+        board::assemble(
+            self.files.iter().map(|(path, file)| (path.as_path(), &file.found)),
+            self.config,
+        )
+    }
+
+    /// The task files there are now.
+    fn names(&self) -> io::Result<BTreeSet<Utf8PathBuf>> {
+        let mut names = BTreeSet::new();
+        for folder in ["tasks", "completed", "archive/tasks"] {
+            let entries = match std::fs::read_dir(self.dir.join(folder)) {
+                Ok(entries) => entries,
+                Err(error) if error.kind() == io::ErrorKind::NotFound => continue,
+                Err(error) => return Err(error),
+            };
+            for entry in entries {
+                let entry = entry?;
+                let path = Utf8Path::new(folder).join(entry.file_name().to_string_lossy().as_ref());
+                if self.is_task(&path) && !entry.file_type()?.is_dir() {
+                    names.insert(path);
+                }
+            }
+        }
+        Ok(names)
+    }
+
     fn list(&mut self) -> io::Result<()> {
         let mut seen = BTreeSet::new();
         // A board without `tasks/` is no empty board: something is wrong with it.
@@ -176,22 +226,10 @@ impl Scan<'_> {
                 }
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {
                     self.files.remove(path);
-                    self.look_elsewhere(path);
                     false
                 }
                 Err(_) => true,
             });
-        }
-    }
-
-    /// A file that left its folder between two readings may have moved to another one.
-    fn look_elsewhere(&mut self, path: &Utf8Path) {
-        let Some(name) = path.file_name() else { return };
-        for folder in ["tasks", "completed", "archive/tasks"] {
-            let other = Utf8Path::new(folder).join(name);
-            if let Ok(reading) = self.reading(&other) {
-                self.files.insert(other, reading);
-            }
         }
     }
 

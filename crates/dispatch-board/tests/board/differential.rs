@@ -120,6 +120,14 @@ fn minute(text: &str) -> Option<String> {
     Some(line.split_once(':')?.1.trim().trim_matches('\'').to_owned())
 }
 
+/// Whether the minute turned between the two dates the program wrote.
+fn minute_turned(original: &[u8], theirs: &str) -> bool {
+    let original = String::from_utf8_lossy(original);
+    let new = theirs.lines().filter_map(|line| line.strip_prefix("created: "));
+    let updated = minute(theirs);
+    new.filter(|date| !original.contains(date)).any(|date| Some(date) != updated.as_deref())
+}
+
 fn compare(program: &Utf8Path, version: &str, pick: impl Fn(usize, usize) -> bool) -> Tally {
     let mut tally = Tally::default();
     for native in [false, true] {
@@ -136,8 +144,13 @@ fn compare(program: &Utf8Path, version: &str, pick: impl Fn(usize, usize) -> boo
                     .into_iter()
                     .chain(operation.args.iter().copied())
                     .collect();
-                let (ok, words) = backlog(program, &board.root, &args);
-                let theirs = fs::read_to_string(path).unwrap();
+                let (mut ok, mut words) = backlog(program, &board.root, &args);
+                let mut theirs = fs::read_to_string(path).unwrap();
+                if minute_turned(&original, &theirs) {
+                    fs::write(path, &original).unwrap();
+                    (ok, words) = backlog(program, &board.root, &args);
+                    theirs = fs::read_to_string(path).unwrap();
+                }
                 let now = minute(&theirs).unwrap_or_else(|| "2026-01-01 00:00".to_owned());
                 let ours = task_edit::apply(&original, &(operation.edits)(), &now);
                 fs::write(path, &original).unwrap();

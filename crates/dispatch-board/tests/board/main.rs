@@ -7,5 +7,7 @@
 )]
 
 mod differential;
+mod places;
+mod reads;
 mod support;
 mod writes;

@@ -7,13 +7,15 @@ pub(crate) mod comments;
 pub(crate) mod header;
 pub(crate) mod section;
 
+use std::collections::BTreeMap;
+
 use thiserror::Error;
 
 pub use crate::board_config::Priorities;
 use crate::id::TaskId;
 use crate::js_text;
 use crate::status::Status;
-use crate::task::{Checklist, DeclaredFile, Task};
+use crate::task::{Checklist, ChecklistItem, Comment, DeclaredFile, Task};
 use crate::task_text;
 use crate::triage::read_answer;
 pub(crate) use header::Header;
@@ -262,44 +264,17 @@ fn task(
     body: &Body,
     sections: Sections,
 ) -> Result<Task, TaskFileError> {
-    let near = |text: &str| TaskId::parse_near(text, &id);
-    let parent = header
-        .parent_task_id
-        .as_deref()
-        .map(|text| near(text).map_err(|error| unreadable(1, format!("`parent_task_id`: {error}"))))
-        .transpose()?;
-    let (mut dependencies, mut foreign_dependencies) = (Vec::new(), Vec::new());
-    for text in header.dependencies {
-        match near(&text) {
-            Ok(id) => dependencies.push(id),
-            Err(_) => foreign_dependencies.push(text),
-        }
-    }
-    let prose = [sections.description.as_str(), sections.plan.as_str()];
-    let mut declared_files = task_text::declared_files(&prose);
-    for path in &header.modified_files {
-        let file = DeclaredFile { text: path.clone(), shared: false };
-        if !declared_files.iter().any(|known| known.text == file.text) {
-            declared_files.push(file);
-        }
-    }
-    Ok(Task {
+    let parts = TaskParts {
+        id,
         title: header.title,
-        status: Status::parse(&header.status),
-        tier: read_answer(&header.labels, "tier"),
-        lane: read_answer(&header.labels, "lane"),
-        path: read_answer(&header.labels, "path"),
+        status: header.status,
         labels: header.labels,
-        priority: header.priority.as_deref().map_or(0, |text| priorities.rank(text)),
+        priority: header.priority,
         created: header::shown_date(&header.created_date),
         updated: header.updated_date.as_deref().and_then(header::shown_date),
-        parent,
-        children: Vec::new(),
-        dependencies,
-        foreign_dependencies,
-        declared_files,
-        test_command: task_text::one_line(&prose, "Test command:"),
-        branch: task_text::one_line(&prose, "Branch:"),
+        parent: header.parent_task_id,
+        dependencies: header.dependencies,
+        modified_files: header.modified_files,
         acceptance: section::checklist(&body.text, Checklist::Acceptance),
         definition_of_done: section::checklist(&body.text, Checklist::DefinitionOfDone),
         comments: comments::all(&body.text).into_iter().map(comments::Written::shown).collect(),
@@ -308,6 +283,82 @@ fn task(
         notes: sections.notes,
         final_summary: sections.final_summary,
         unknown_keys: header.unknown,
-        id,
-    })
+    };
+    parts.into_task(priorities).map_err(|cause| unreadable(1, cause))
+}
+
+/// What each of the board's formats says about a task, before it becomes one.
+#[derive(Debug)]
+pub(crate) struct TaskParts {
+    pub(crate) id: TaskId,
+    pub(crate) title: String,
+    pub(crate) status: String,
+    pub(crate) labels: Vec<String>,
+    pub(crate) priority: Option<String>,
+    pub(crate) created: Option<String>,
+    pub(crate) updated: Option<String>,
+    pub(crate) parent: Option<String>,
+    pub(crate) dependencies: Vec<String>,
+    pub(crate) modified_files: Vec<String>,
+    pub(crate) acceptance: Vec<ChecklistItem>,
+    pub(crate) definition_of_done: Vec<ChecklistItem>,
+    pub(crate) comments: Vec<Comment>,
+    pub(crate) description: String,
+    pub(crate) plan: String,
+    pub(crate) notes: String,
+    pub(crate) final_summary: String,
+    pub(crate) unknown_keys: BTreeMap<String, String>,
+}
+
+impl TaskParts {
+    /// The task; the cause when its parent is no task id.
+    pub(crate) fn into_task(self, priorities: &Priorities) -> Result<Task, String> {
+        let near = |text: &str| TaskId::parse_near(text, &self.id);
+        let parent = self
+            .parent
+            .as_deref()
+            .map(|text| near(text).map_err(|error| format!("`parent_task_id`: {error}")))
+            .transpose()?;
+        let (mut dependencies, mut foreign_dependencies) = (Vec::new(), Vec::new());
+        for text in self.dependencies {
+            match near(&text) {
+                Ok(id) => dependencies.push(id),
+                Err(_) => foreign_dependencies.push(text),
+            }
+        }
+        let prose = [self.description.as_str(), self.plan.as_str()];
+        let mut declared_files = task_text::declared_files(&prose);
+        for text in self.modified_files {
+            if !declared_files.iter().any(|known| known.text == text) {
+                declared_files.push(DeclaredFile { text, shared: false });
+            }
+        }
+        Ok(Task {
+            title: self.title,
+            status: Status::parse(&self.status),
+            tier: read_answer(&self.labels, "tier"),
+            lane: read_answer(&self.labels, "lane"),
+            path: read_answer(&self.labels, "path"),
+            labels: self.labels,
+            priority: self.priority.as_deref().map_or(0, |text| priorities.rank(text)),
+            created: self.created,
+            updated: self.updated,
+            parent,
+            children: Vec::new(),
+            dependencies,
+            foreign_dependencies,
+            declared_files,
+            test_command: task_text::one_line(&prose, "Test command:"),
+            branch: task_text::one_line(&prose, "Branch:"),
+            acceptance: self.acceptance,
+            definition_of_done: self.definition_of_done,
+            comments: self.comments,
+            description: self.description,
+            plan: self.plan,
+            notes: self.notes,
+            final_summary: self.final_summary,
+            unknown_keys: self.unknown_keys,
+            id: self.id,
+        })
+    }
 }
