@@ -102,8 +102,7 @@ pub fn parse(text: &str, priorities: &Priorities) -> Result<TaskView, TaskViewEr
         dependencies: graph.unwrap_or_else(|| listed("Dependencies")),
         modified_files: header
             .get("Modified files")
-            .map(|value| split_list(value))
-            .unwrap_or(notes_modified),
+            .map_or(notes_modified, |value| split_list(value)),
         acceptance: items("Acceptance Criteria"),
         definition_of_done: items("Definition of Done"),
         comments,

@@ -9,5 +9,6 @@
 mod differential;
 mod places;
 mod reads;
+mod stress;
 mod support;
 mod writes;

@@ -11,6 +11,9 @@ use crate::support::{backlog, scratch};
 
 const CONFIG: &str = "project_name: \"x\"\nstatuses: [\"To Do\", \"Done\"]\ntask_prefix: \"T\"\ncheck_active_branches: false\nremote_operations: false\n";
 
+/// Makes a board below a folder and says in which directory.
+type MakeBoard = fn(&Utf8Path) -> Option<&'static str>;
+
 fn board(dir: &Utf8Path) {
     fs::create_dir_all(dir.join("tasks")).unwrap();
     fs::write(dir.join("config.yml"), CONFIG).unwrap();
@@ -24,7 +27,7 @@ fn board(dir: &Utf8Path) {
 fn the_board_is_found_where_the_program_finds_it() {
     let program = programs::find(Peer::Backlog);
     let (_guard, root) = scratch();
-    let made: [(&str, fn(&Utf8Path) -> Option<&'static str>); 8] = [
+    let made: [(&str, MakeBoard); 8] = [
         ("plain", |at| {
             board(&at.join("backlog"));
             Some("backlog")
