@@ -155,13 +155,11 @@ pub(crate) fn run<'a>(
         step: SweepStep::BoardCommit,
     };
     for step in SweepStep::ALL {
-        if step.needs_board() && !sweep.place.is_here() {
-            continue;
-        }
-        sweep.step = step;
-        if let Err(error) = step.run(&mut sweep) {
-            sweep.problem(None, error.chain());
-        }
+        sweep.take(step);
+    }
+    // What the steps wrote is committed at once: a second sweep right after this one has nothing to do (M1.2).
+    if sweep.lines.iter().any(|line| !line.problem && line.step != SweepStep::BoardCommit) {
+        sweep.take(SweepStep::BoardCommit);
     }
     sweep.lines
 }
@@ -173,6 +171,17 @@ pub(crate) struct Locked {
 }
 
 impl Sweep<'_> {
+    /// Runs one step; its failure is reported.
+    fn take(&mut self, step: SweepStep) {
+        if step.needs_board() && !self.place.is_here() {
+            return;
+        }
+        self.step = step;
+        if let Err(error) = step.run(self) {
+            self.problem(None, error.chain());
+        }
+    }
+
     pub(crate) fn did(&mut self, id: &TaskId, text: impl Into<String>) {
         self.lines.push(SweepLine {
             step: self.step,

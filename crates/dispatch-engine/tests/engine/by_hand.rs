@@ -1,0 +1,107 @@
+//! M4: what a person does to slots and running tasks.
+
+use dispatch_core::record::{Phase, Request};
+use dispatch_core::status::Status;
+use dispatch_engine::by_hand::{ByHandError, Cancelled, Released, cancel, release_slot};
+
+use crate::sim::{World, id, setup, slot, task};
+
+fn refused<T: std::fmt::Debug>(end: Result<T, ByHandError>) -> String {
+    match end {
+        Err(ByHandError::Refused(why)) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn started() -> World {
+    let world = World::new(vec![task("T-1")]);
+    world.pass(&setup());
+    world
+}
+
+#[test]
+fn m4_an_unknown_slot_is_refused_with_the_known_ones() {
+    let world = World::new(vec![]);
+    let why = refused(release_slot(&world.ports(), &slot("nope"), false));
+    assert_eq!(why, "there is no slot nope; known are: dispatch-1, dispatch-2");
+}
+
+/// N45: a slot is never taken from under a live worker.
+#[test]
+fn m4_a_slot_with_a_live_attempt_is_refused_with_what_to_do() {
+    let world = started();
+    let why = refused(release_slot(&world.ports(), &slot("dispatch-1"), false));
+    assert!(why.contains("live attempt of T-1 (pid "), "{why}");
+    assert!(why.contains("dispatch cancel T-1"), "{why}");
+    // Forced, the supervisor is asked; it does not answer here, so nothing is touched.
+    let why = refused(release_slot(&world.ports(), &slot("dispatch-1"), true));
+    assert!(why.contains("has not within 30 s"), "{why}");
+    assert_eq!(world.state().requests[&id("T-1")], Request::Interrupt);
+    assert_eq!(world.bound()[0].as_deref(), Some("T-1"));
+}
+
+#[test]
+fn m4_a_slot_whose_supervisor_is_gone_is_saved_by_a_new_one_before_it_is_free() {
+    let world = started();
+    world.state().pending.clear();
+    world.state().locks.clear();
+    world.state().records.get_mut(&id("T-1")).unwrap().phase = Phase::Prepared;
+    let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
+    let kept = "refs/dispatch/attempts/T-1/1".to_owned();
+    assert_eq!(end, Released::Recovering { task: id("T-1"), kept });
+    assert!(world.state().pending[0].recover);
+}
+
+#[test]
+fn m4_what_an_ended_attempt_left_is_saved_and_said() {
+    let world = started();
+    while world.supervise_next().is_some() {}
+    let lock_free = world.state().locks.is_empty();
+    assert!(lock_free);
+    world.state().registry[0].task_id = Some(id("T-1"));
+    world.state().slots.entry(slot("dispatch-1")).or_default().insert("late.rs".into(), "x".into());
+    let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
+    let Released::Freed { task, kept: Some(kept) } = end else { panic!("{end:?}") };
+    assert_eq!(task, id("T-1"));
+    assert!(kept.starts_with("refs/dispatch/rescue/dispatch-1/"), "{kept}");
+    let commit = world.state().repository.refs[&kept].clone();
+    assert_eq!(world.state().repository.files(&commit)["late.rs"], "x");
+    assert_eq!(world.bound(), [None, None]);
+    assert_eq!(
+        release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap(),
+        Released::WasFree
+    );
+}
+
+#[test]
+fn m4_cancelling_asks_the_supervisor_which_stops_saves_and_sets_the_status() {
+    let world = started();
+    let end = cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
+    assert_eq!(end, Cancelled::Asked { kept: "refs/dispatch/attempts/T-1/1".into() });
+    while world.supervise_next().is_some() {}
+    assert_eq!(world.status("T-1"), Status::ToDo);
+    assert_eq!((world.phase("T-1"), world.bound()), (Phase::Ended, vec![None, None]));
+}
+
+#[test]
+fn m4_cancelling_what_nobody_carries_on_needs_no_supervisor() {
+    let world = started();
+    world.state().pending.clear();
+    world.state().locks.clear();
+    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert_eq!(world.status("T-1"), Status::ToDo);
+    assert_eq!((world.phase("T-1"), world.bound()), (Phase::Ended, vec![None, None]));
+}
+
+#[test]
+fn m4_cancelling_a_queued_task_sets_its_status_and_a_done_one_is_refused() {
+    let mut done = task("T-2");
+    done.status = Status::Done;
+    let world = World::new(vec![task("T-1"), done]);
+    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert_eq!(world.status("T-1"), Status::ToDo);
+    let why = refused(cancel(&world.ports(), &id("T-2"), &Status::ToDo));
+    assert_eq!(why, "T-2 is Done: there is nothing to cancel");
+    let why = refused(cancel(&world.ports(), &id("T-9"), &Status::ToDo));
+    assert_eq!(why, "there is no task T-9 on the board");
+}

@@ -1,0 +1,137 @@
+//! README §6: whatever process is killed before whatever call, one undisturbed pass and the supervisors it starts leave
+//! a sound state.
+
+use std::panic;
+
+use dispatch_core::record::Phase;
+use dispatch_core::status::Status;
+use dispatch_engine::pass::Options;
+
+use crate::sim::{Act, World, frontier, id, result, setup, task};
+
+/// Passes and supervisors as long as something happens; whichever process is killed stays dead.
+fn play(world: &World) {
+    for _ in 0..40 {
+        let pass = world.try_pass(&setup(), &Options::default());
+        let mut ran = false;
+        while let Some(end) = world.supervise_next() {
+            ran = true;
+            if end.is_none() {
+                return;
+            }
+        }
+        if pass.is_none() || !ran {
+            return;
+        }
+    }
+    panic!("it does not come to an end");
+}
+
+fn invariants(world: &World, dies: usize) {
+    let state = world.state();
+    let at = format!("killed before call {dies}");
+    // I1 and I2 are asserted where they could break: in `launch` and in `change_slot`.
+    assert!(state.workers.iter().all(|worker| !worker.alive), "{at}: a worker lives");
+    assert!(state.locks.is_empty(), "{at}: {:?}", state.locks);
+    // I3: whatever a worker wrote is saved, and the record says where.
+    for worker in &state.workers {
+        let record = &state.records[&worker.id];
+        let wrote = state.scripts[&worker.id].iter().find_map(|act| match act {
+            Act::Write(path, text) => Some((path.clone(), text.clone())),
+            Act::Say(_) | Act::Tick | Act::Idle(_) | Act::Exit(_) => None,
+        });
+        let Some((path, text)) =
+            wrote.filter(|_| worker.acts.len() < state.scripts[&worker.id].len())
+        else {
+            continue;
+        };
+        let commits =
+            [&record.saved, &record.saved_before, &record.pr.as_ref().map(|pr| pr.commit.clone())];
+        let kept = commits
+            .into_iter()
+            .flatten()
+            .any(|commit| state.repository.files(commit).get(&path) == Some(&text));
+        assert!(kept, "{at}: {path} of {} is lost", worker.id);
+    }
+    for record in state.records.values() {
+        // I5, and nothing is left half done.
+        assert_eq!(record.phase, Phase::Ended, "{at}: {}", record.task_id);
+    }
+    assert!(state.registry.iter().all(|entry| entry.task_id.is_none()), "{at}: a slot is bound");
+    for task in state.tasks.values() {
+        let proposed = state.records.get(&task.id).is_some_and(|record| record.pr.is_some());
+        // I4.
+        assert!(task.status != Status::InProgress || proposed, "{at}: {} hangs", task.id);
+    }
+    // I6: nothing but our own names and the tasks' branches.
+    assert!(state.repository.refs.keys().all(|name| name.starts_with("refs/dispatch/")), "{at}");
+    let ours = |name: &str| name == "main" || name.starts_with("task/");
+    assert!(state.repository.remote.keys().all(|name| ours(name.as_str())), "{at}");
+}
+
+/// Kills at every call in turn and recovers; gives how many calls there are.
+fn kill_everywhere(new: impl Fn() -> World, check: impl Fn(&World, usize)) -> usize {
+    panic::set_hook(Box::new(|info| {
+        // A killed process says nothing; a failed assertion does.
+        if info.payload().is::<String>() || info.payload().is::<&str>() {
+            use std::io::Write;
+            writeln!(std::io::stderr(), "{info}").ok();
+        }
+    }));
+    let whole = new();
+    whole.die_before(None);
+    play(&whole);
+    let calls = whole.calls();
+    invariants(&whole, usize::MAX);
+    check(&whole, usize::MAX);
+    for dies in 0..calls {
+        let world = new();
+        world.die_before(Some(dies));
+        play(&world);
+        world.die_before(None);
+        world.settle(&setup());
+        invariants(&world, dies);
+        check(&world, dies);
+    }
+    calls
+}
+
+#[test]
+fn a_task_on_its_way_to_a_pull_request_survives_any_kill() {
+    let calls = kill_everywhere(
+        || World::new(vec![task("T-1")]),
+        |world, dies| {
+            // I8: a kill neither blocks a task the first time nor uses up an attempt.
+            assert_eq!(world.status("T-1"), Status::InProgress, "call {dies}");
+            assert!(world.record("T-1").counts.counted <= 1, "call {dies}");
+            assert!(world.state().opened <= 1, "call {dies}: proposed twice");
+        },
+    );
+    assert!(calls > 60, "{calls}");
+}
+
+#[test]
+fn tasks_side_by_side_that_fail_and_wait_survive_any_kill() {
+    let new = || {
+        let mut after = frontier("T-3");
+        after.dependencies = vec![id("T-2")];
+        let world = World::new(vec![task("T-1"), frontier("T-2"), after]);
+        world.state().scripts.insert(
+            id("T-2"),
+            vec![
+                Act::Write("src/t-2.rs".into(), "half".into()),
+                result("NEEDS-GUIDANCE: which way?"),
+                Act::Exit(0),
+            ],
+        );
+        world
+    };
+    let calls = kill_everywhere(new, |world, dies| {
+        assert_eq!(world.status("T-1"), Status::InProgress, "call {dies}");
+        assert_eq!(world.status("T-2"), Status::Blocked, "call {dies}");
+        assert_eq!(world.status("T-3"), Status::Queued, "call {dies}: its dependency is not done");
+        let blocks = world.comments("T-2").iter().filter(|text| text.contains("locked")).count();
+        assert_eq!(blocks, 1, "call {dies}: {:?}", world.comments("T-2"));
+    });
+    assert!(calls > 120, "{calls}");
+}

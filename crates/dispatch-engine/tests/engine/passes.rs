@@ -1,0 +1,405 @@
+//! D2, D3, D6.4, README §3: passes.
+
+use dispatch_core::config::Owner;
+use dispatch_core::names::{SelectionOff, WaitReason};
+use dispatch_core::record::Phase;
+use dispatch_core::status::Status;
+use dispatch_core::triage::Lane;
+use dispatch_engine::hand_over::HandOver;
+use dispatch_engine::pass::{End, Options, PassError, Selection};
+use dispatch_engine::ports::{Lease, OwnerRecord, Store, TryLock};
+use dispatch_engine::setup::Trust;
+
+use crate::sim::{Act, World, branch, config, frontier, id, result, setup, setup_of, slot, task};
+
+fn last(lines: &[String]) -> &str {
+    lines.last().unwrap()
+}
+
+#[test]
+fn d3_2_lanes_fill_up_in_order_of_priority_and_age() {
+    let mut urgent = task("T-2");
+    urgent.priority = 3;
+    let world = World::new(vec![task("T-1"), urgent, frontier("T-3")]);
+    let lines = world.lines(&setup());
+    assert_eq!(lines[0], "T-2: dispatched, attempt 1 in dispatch-1");
+    assert!(lines[1].starts_with("T-1: waiting, lane-at-capacity: "), "{lines:?}");
+    assert_eq!(lines[2], "T-3: dispatched, attempt 1 in dispatch-2");
+    assert_eq!(last(&lines), "pass complete: dispatched 2, blocked 0, waiting 1; selection done");
+    assert_eq!(world.bound(), [Some("T-2".to_owned()), Some("T-3".to_owned())]);
+    assert_eq!(world.status("T-2"), Status::InProgress);
+    assert_eq!(world.status("T-1"), Status::Queued);
+}
+
+#[test]
+fn a_queued_task_becomes_a_pull_request_and_done_once_it_is_merged() {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    let proposal = world.record("T-1").pr.unwrap();
+    assert_eq!(world.status("T-1"), Status::InProgress);
+    assert_eq!(world.state().repository.remote[&branch("task/T-1")], proposal.commit);
+    assert_eq!(world.bound(), [None, None]);
+}
+
+#[test]
+fn d3_2_a_task_that_waits_does_not_starve_the_queue() {
+    let mut waiting = frontier("T-1");
+    waiting.priority = 3;
+    waiting.dependencies = vec![id("T-9")];
+    let mut open = task("T-9");
+    open.status = Status::ToDo;
+    let world = World::new(vec![waiting, open, task("T-2")]);
+    let lines = world.lines(&setup());
+    assert!(lines[0].starts_with("T-1: waiting, dependency-not-done: "), "{lines:?}");
+    assert_eq!(lines[1], "T-2: dispatched, attempt 1 in dispatch-1");
+}
+
+#[test]
+fn d4_a_task_that_lacks_something_is_blocked_with_what_to_do_and_the_next_one_runs() {
+    let mut lacking = frontier("T-1");
+    lacking.acceptance.clear();
+    let world = World::new(vec![lacking, task("T-2")]);
+    let lines = world.lines(&setup());
+    assert!(lines[0].starts_with("T-1: blocked, missing-acceptance-criteria: "), "{lines:?}");
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    let comments = world.comments("T-1");
+    assert!(comments[0].starts_with("Blocked (`missing-acceptance-criteria`): "), "{comments:?}");
+    assert!(
+        world.state().notified.contains(&"T-1 blocked: missing-acceptance-criteria".to_owned())
+    );
+    assert_eq!(world.status("T-2"), Status::InProgress);
+}
+
+#[test]
+fn d2_1_while_another_pass_runs_a_trigger_only_leaves_a_wish() {
+    let world = World::new(vec![task("T-1")]);
+    let other = world.new_process();
+    let TryLock::Taken(lock) = other.try_pass_lock().unwrap() else { panic!("busy") };
+    let report = world.pass(&setup());
+    assert!(report.rounds.is_empty());
+    assert!(report.lines()[0].ends_with("); it will look again"), "{:?}", report.lines());
+    assert_eq!(world.state().wishes, 1);
+    assert_eq!(world.status("T-1"), Status::Queued);
+    drop(lock);
+}
+
+#[test]
+fn d2_1_a_wish_during_a_round_makes_another_round() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().wishes_to_come = 2;
+    assert_eq!(world.pass(&setup()).rounds.len(), 3);
+}
+
+#[test]
+fn d2_1_a_round_for_anothers_wish_selects_even_if_our_own_trigger_did_not_want_to() {
+    let options = |reason| Options { selection_off: Some(reason), ..Options::default() };
+    let run = |reason| {
+        let world = World::new(vec![task("T-1")]);
+        world.state().wishes_to_come = 1;
+        let report = world.try_pass(&setup(), &options(reason)).unwrap().unwrap();
+        let off = Selection::Off { reason, grounds: String::new() };
+        assert_eq!(report.rounds[0].selection, off);
+        report.rounds[1].selection.clone()
+    };
+    assert_eq!(run(SelectionOff::Callback), Selection::Done);
+    let off = Selection::Off { reason: SelectionOff::Sentinel, grounds: String::new() };
+    assert_eq!(run(SelectionOff::Sentinel), off);
+}
+
+#[test]
+fn d3_5_without_an_answer_of_the_remote_nothing_starts() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().remote_answers = false;
+    let lines = world.lines(&setup());
+    assert!(lines.iter().any(|line| line.starts_with("T-1: waiting, remote-unknown")), "{lines:?}");
+    assert!(world.state().records.is_empty());
+}
+
+/// N54: a retry whose branch was not seen is never started afresh from the base.
+#[test]
+fn d3_5_a_task_dispatched_before_waits_for_the_remote() {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    world.edit("T-1", |task| task.status = Status::Queued);
+    world.state().remote_answers = false;
+    let report = world.pass(&setup());
+    let end = End::Waiting { reason: WaitReason::RemoteUnknown };
+    assert_eq!(report.rounds[0].considered[0].end, end);
+}
+
+#[test]
+fn d3_5_only_branches_of_interest_are_fetched() {
+    let mut done = task("T-8");
+    done.status = Status::Done;
+    let world = World::new(vec![task("T-1"), done]);
+    world.pass(&setup());
+    let fetched = world.state().fetched[0].clone();
+    assert_eq!(fetched, [branch("main"), branch("task/T-1")].into());
+}
+
+#[test]
+fn d3_6_unreadable_settings_stop_their_lane_and_nothing_else() {
+    let world = World::new(vec![task("T-1"), frontier("T-2")]);
+    let mut setup = setup();
+    setup.lanes.insert(Lane::Local, Err("`local.settings.json`: no `model`".to_owned()));
+    let report = world.pass(&setup);
+    let end = End::Waiting { reason: WaitReason::SettingsUnreadable };
+    assert_eq!(report.rounds[0].considered[0].end, end);
+    assert!(report.failed());
+    assert!(report.lines().iter().any(|line| line.contains("local.settings.json")));
+    assert_eq!(world.status("T-2"), Status::InProgress);
+}
+
+#[test]
+fn d3_4_selection_says_why_it_is_off() {
+    fn off(world: &World, setup: &dispatch_engine::setup::Setup) -> SelectionOff {
+        match world.pass(setup).rounds[0].selection.clone() {
+            Selection::Off { reason, .. } => reason,
+            other => panic!("{other:?}"),
+        }
+    }
+    let world = World::new(vec![task("T-1")]);
+    let mut changed = setup();
+    changed.trust = Trust::Changed("slots: 2 → 3".to_owned());
+    assert_eq!(off(&world, &changed), SelectionOff::ConfigChanged);
+
+    let mut leased = config();
+    leased.owner = Owner::Lease;
+    world.state().lease = Lease::Other { who: "mia@desk".into(), until: "2026-01-01".into() };
+    assert_eq!(off(&world, &setup_of(leased.clone())), SelectionOff::NotOwner);
+    world.state().lease = Lease::Unreachable("no route".into());
+    assert_eq!(off(&world, &setup_of(leased)), SelectionOff::NotOwner);
+
+    world.state().place.branch = Some(branch("feature"));
+    assert_eq!(off(&world, &setup()), SelectionOff::BoardElsewhere);
+    assert_eq!(world.status("T-1"), Status::Queued);
+    assert!(world.state().records.is_empty());
+}
+
+#[test]
+fn readme_3_a_rewritten_board_branch_counts_once_it_stood_for_a_pass() {
+    let world = World::new(vec![task("T-1")]);
+    world.pass(&setup());
+    let other = world.state().repository.first_commit(&[("README.md", "amended")]);
+    world.state().place.head = Some(other.clone());
+    world.edit("T-1", |task| task.status = Status::ToDo);
+    let selection = |world: &World| world.pass(&setup()).rounds[0].selection.to_string();
+    assert_eq!(selection(&world), "off (board-elsewhere)");
+    assert_eq!(world.state().owner.seen_elsewhere, Some(other.clone()));
+    assert_eq!(selection(&world), "no-queued-task");
+    let owner = world.state().owner.clone();
+    assert_eq!((owner.seen_elsewhere, owner.head), (None, world.state().place.head.clone()));
+}
+
+#[test]
+fn readme_3_a_wish_does_not_make_a_rewritten_branch_accepted_in_the_same_pass() {
+    let world = World::new(vec![task("T-1")]);
+    world.pass(&setup());
+    let other = world.state().repository.first_commit(&[("README.md", "amended")]);
+    world.state().place.head = Some(other);
+    world.state().wishes_to_come = 1;
+    let report = world.pass(&setup());
+    let both: Vec<String> = report.rounds.iter().map(|round| round.selection.to_string()).collect();
+    assert_eq!(both, ["off (board-elsewhere)", "off (board-elsewhere)"]);
+}
+
+#[test]
+fn readme_3_one_state_directory_serves_one_pair_of_board_and_code_root() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().owner =
+        OwnerRecord { board: Some("/elsewhere".into()), ..OwnerRecord::default() };
+    world.state().owner.code_root = Some("/code".into());
+    let end = world.try_pass(&setup(), &Options::default()).unwrap();
+    assert!(matches!(end, Err(PassError::OtherPair { .. })));
+    assert_eq!(world.state().wishes, 0);
+}
+
+/// N62: a model server that is down costs its lane, not the pass.
+#[test]
+fn d4_2_a_model_that_is_not_loaded_pauses_the_lane_before_anything_is_claimed() {
+    let world = World::new(vec![task("T-1"), task("T-2"), frontier("T-3")]);
+    world.state().ready = Err("connection refused".to_owned());
+    let lines = world.lines(&setup());
+    assert_eq!(lines[0], "T-1: waiting, lane-paused: local-model-not-loaded: connection refused");
+    assert!(lines[1].starts_with("T-2: waiting, lane-paused: "), "{lines:?}");
+    assert_eq!(world.status("T-3"), Status::InProgress);
+    assert!(!world.state().records.contains_key(&id("T-1")));
+    let said = world.state().notified.clone();
+    assert_eq!(said, ["Lane local paused: local-model-not-loaded"]);
+}
+
+#[test]
+fn d11_2_after_a_pause_one_attempt_finds_out_and_its_success_resumes_the_lane() {
+    let world = World::new(vec![task("T-1"), task("T-2")]);
+    world.state().ready = Err("connection refused".to_owned());
+    world.pass(&setup());
+    world.state().ready = Ok(());
+    assert!(world.lines(&setup())[0].starts_with("T-1: waiting, lane-paused"));
+    world.wait(61);
+    let lines = world.lines(&setup());
+    assert_eq!(lines[0], "T-1: dispatched, attempt 1 in dispatch-1");
+    assert!(lines[1].starts_with("T-2: waiting, lane-paused"), "{lines:?}");
+    world.settle(&setup());
+    assert_eq!(world.state().lanes[&Lane::Local].pause, None);
+    assert!(world.record("T-2").pr.is_some());
+}
+
+#[test]
+fn d11_1_a_full_disk_pauses_the_lane_before_a_slot_is_claimed() {
+    let world = World::new(vec![frontier("T-1")]);
+    world.state().free_mib = 3;
+    let lines = world.lines(&setup());
+    assert!(lines[0].starts_with("T-1: waiting, lane-paused: disk-full: 3 MiB"), "{lines:?}");
+    assert_eq!(world.bound(), [None, None]);
+}
+
+#[test]
+fn max_dispatch_ends_the_pass() {
+    let world = World::new(vec![task("T-1"), frontier("T-2")]);
+    let options = Options { max_dispatch: Some(1), ..Options::default() };
+    let report = world.try_pass(&setup(), &options).unwrap().unwrap();
+    assert_eq!(report.dispatched().collect::<Vec<_>>(), [&id("T-1")]);
+    assert_eq!(world.status("T-2"), Status::Queued);
+}
+
+#[test]
+fn a_dry_run_says_what_would_happen_and_changes_nothing() {
+    let mut lacking = frontier("T-2");
+    lacking.acceptance.clear();
+    let world = World::new(vec![task("T-1"), lacking]);
+    let options = Options { dry_run: true, ..Options::default() };
+    let lines = world.try_pass(&setup(), &options).unwrap().unwrap().lines();
+    assert_eq!(lines[0], "T-1: would be dispatched");
+    assert!(lines[1].starts_with("T-2: blocked, missing-acceptance-criteria"), "{lines:?}");
+    let state = world.state();
+    assert_eq!((state.board_writes, state.wishes, state.records.len()), (0, 0, 0));
+    assert_eq!(state.owner, OwnerRecord::default());
+    assert!(state.notified.is_empty());
+}
+
+#[test]
+fn d3_3_what_bounds_the_launch_travels_to_the_supervisor() {
+    let world = World::new(vec![task("T-1")]);
+    world.pass(&setup());
+    let hand = HandOver::read(&world, &id("T-1")).unwrap().unwrap();
+    let record = world.record("T-1");
+    assert_eq!((hand.token, hand.attempt), (record.token, record.attempt));
+    assert_eq!(hand.config, config());
+    assert_eq!(hand.test_command.as_deref(), Some("cargo test -p hello"));
+    assert_eq!(hand.base.name, branch("main"));
+}
+
+/// N47: nothing stays `In Progress` for a time-to-live because its start failed.
+#[test]
+fn d6_4_a_supervisor_that_cannot_be_started_leaves_the_task_queued() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().starting_fails = true;
+    let report = world.pass(&setup());
+    assert_eq!(report.rounds[0].considered[0].end, End::Failed);
+    assert!(report.failed());
+    assert_eq!(world.status("T-1"), Status::Queued);
+    assert_eq!(world.bound(), [None, None]);
+    let record = world.record("T-1");
+    assert_eq!(
+        (record.phase, record.counts.counted, record.counts.uncounted),
+        (Phase::Ended, 0, 0)
+    );
+    assert!(world.state().locks.is_empty());
+}
+
+#[test]
+fn d6_4_a_person_who_takes_the_task_back_in_the_last_moment_is_respected() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().meanwhile =
+        Some(|state| state.tasks.get_mut(&id("T-1")).unwrap().status = Status::ToDo);
+    let lines = world.lines(&setup());
+    assert_eq!(lines[0], "T-1: withdrawn: it is To Do now");
+    assert_eq!(world.status("T-1"), Status::ToDo);
+    assert_eq!((world.phase("T-1"), world.bound()), (Phase::Ended, vec![None, None]));
+    assert!(world.state().pending.is_empty());
+}
+
+#[test]
+fn d6_4_a_claim_that_cannot_be_taken_back_is_taken_back_by_the_next_pass() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().failing.push("board");
+    world.pass(&setup());
+    assert_eq!(world.phase("T-1"), Phase::Claimed);
+    world.state().failing.clear();
+    let lines = world.lines(&setup());
+    assert!(lines[0].starts_with("T-1: its claim was cut off"), "{lines:?}");
+    assert_eq!(lines[1], "T-1: dispatched, attempt 2 in dispatch-1");
+}
+
+#[test]
+fn d6_1_a_slot_of_an_attempt_that_has_not_ended_is_not_free_whatever_the_registry_says() {
+    let world = World::new(vec![frontier("T-1"), frontier("T-2")]);
+    world.pass(&setup());
+    world.state().registry.iter_mut().for_each(|entry| entry.task_id = None);
+    world.edit("T-2", |task| task.status = Status::InProgress);
+    let mut third = frontier("T-3");
+    third.declared_files[0].text = "src/three.rs".to_owned();
+    world.state().tasks.insert(id("T-3"), third);
+    let lines = world.lines(&setup());
+    assert!(lines.iter().any(|line| line.starts_with("T-3: waiting, no-free-slot")), "{lines:?}");
+}
+
+#[test]
+fn a_record_that_cannot_be_read_keeps_every_slot() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().unreadable.push(id("T-7"));
+    let report = world.pass(&setup());
+    let end = End::Waiting { reason: WaitReason::NoFreeSlot };
+    assert_eq!(report.rounds[0].considered[0].end, end);
+    assert!(report.failed());
+}
+
+/// N46: the registry is read after the sweep freed a slot.
+#[test]
+fn a_slot_that_the_sweep_freed_is_used_in_the_same_pass() {
+    let world = World::new(vec![task("T-1")]);
+    let mut setup = setup_of(config());
+    setup.config.slots = vec![slot("dispatch-1")];
+    world.state().configured = vec![slot("dispatch-1")];
+    world.state().registry.truncate(1);
+    world.state().registry[0].task_id = Some(id("T-9"));
+    let lines = world.lines(&setup);
+    assert!(lines[0].starts_with("T-9: freed slot dispatch-1"), "{lines:?}");
+    assert_eq!(lines[1], "T-1: dispatched, attempt 1 in dispatch-1");
+}
+
+#[test]
+fn d6_6_a_retry_continues_saved_work_even_after_an_attempt_that_saved_nothing() {
+    let world = World::new(vec![task("T-1")]);
+    let script = |acts| world.state().scripts.insert(id("T-1"), acts);
+    script(vec![
+        Act::Write("src/t-1.rs".into(), "half".into()),
+        result("NEEDS-GUIDANCE: which way?"),
+        Act::Exit(0),
+    ]);
+    world.settle(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    let saved = world.record("T-1").saved.unwrap();
+    for _ in 0..2 {
+        script(vec![result("NEEDS-GUIDANCE: still which way?"), Act::Exit(0)]);
+        world.edit("T-1", |task| task.status = Status::Queued);
+        world.settle(&setup());
+        let record = world.record("T-1");
+        let start = record.start.unwrap();
+        assert!(world.state().repository.is_ancestor(&saved, &start), "attempt {}", record.attempt);
+    }
+}
+
+#[test]
+fn d4_attempts_are_exhausted_after_the_configured_number_and_faults_do_not_count() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().scripts.insert(id("T-1"), vec![result("NEEDS-GUIDANCE: ?"), Act::Exit(0)]);
+    for _ in 0..3 {
+        world.edit("T-1", |task| task.status = Status::Queued);
+        world.settle(&setup());
+    }
+    assert_eq!(world.record("T-1").counts.counted, 3);
+    world.edit("T-1", |task| task.status = Status::Queued);
+    let lines = world.lines(&setup());
+    assert!(lines[0].starts_with("T-1: blocked, attempts-exhausted"), "{lines:?}");
+}

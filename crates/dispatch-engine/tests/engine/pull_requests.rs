@@ -1,0 +1,203 @@
+//! M1 3, M1 3b, M3, V3: what becomes of recorded pull requests.
+
+use dispatch_core::record::Phase;
+use dispatch_core::status::Status;
+use dispatch_engine::ports::{Answer, ForgeKind, ProposalState, ReviewSince};
+
+use crate::sim::{World, branch, config, id, setup, setup_of, task};
+
+/// A world in which T-1 has an open pull request.
+fn proposed() -> World {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    assert!(world.record("T-1").pr.is_some());
+    world
+}
+
+fn answer(world: &World, state: ProposalState) {
+    world.state().proposals.insert(1, state);
+}
+
+fn merged(world: &World) {
+    let head = world.record("T-1").pr.unwrap().commit;
+    answer(world, ProposalState::Merged { head, merge: None });
+}
+
+fn settled(world: &World) -> Option<String> {
+    world.record("T-1").pr.unwrap().settled
+}
+
+fn review(at: &str, body: &str) -> ReviewSince {
+    ReviewSince { author: "mia".into(), body: body.into(), at: at.into() }
+}
+
+#[test]
+fn m1_3_merged_work_is_done_and_its_branch_deleted() {
+    let world = proposed();
+    merged(&world);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+    assert_eq!(world.state().deleted, [branch("task/T-1")]);
+    let listings = world.state().listings;
+    assert!(world.pass(&setup()).rounds[0].maintenance.is_empty());
+    assert_eq!(world.state().listings, listings, "it is not asked about again");
+}
+
+/// N31, V3: the merged head may hold more than our commit, never less.
+#[test]
+fn v3_a_merge_without_our_later_commit_is_said_and_deletes_nothing() {
+    let world = proposed();
+    let head = world.state().place.head.clone().unwrap();
+    answer(&world, ProposalState::Merged { head, merge: None });
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    assert!(world.comments("T-1").last().unwrap().contains("merged-with-later-commits"));
+    assert!(world.state().deleted.is_empty());
+}
+
+#[test]
+fn m3_a_branch_that_moved_after_the_merge_is_kept_and_said_once() {
+    let world = proposed();
+    merged(&world);
+    let later = world.state().repository.first_commit(&[("later.rs", "")]);
+    world.state().repository.remote.insert(branch("task/T-1"), later);
+    world.pass(&setup());
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+    let comments = world.comments("T-1");
+    let kept: Vec<&String> = comments.iter().filter(|text| text.contains("was kept")).collect();
+    assert_eq!(kept.len(), 1, "{comments:?}");
+    assert!(world.state().repository.remote.contains_key(&branch("task/T-1")));
+}
+
+#[test]
+fn m1_3_a_closed_pull_request_blocks_the_task() {
+    let world = proposed();
+    answer(&world, ProposalState::Closed);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    assert!(world.comments("T-1").last().unwrap().contains("`pr-closed`"));
+    assert!(world.state().notified.contains(&"T-1 blocked: pr-closed".to_owned()));
+    let comments = world.comments("T-1").len();
+    world.pass(&setup());
+    assert_eq!(world.comments("T-1").len(), comments);
+}
+
+#[test]
+fn m1_3_requested_changes_block_the_task_with_the_reviews_text_once() {
+    let world = proposed();
+    let open = |reviews| ProposalState::Open { changes_requested: reviews };
+    answer(&world, open(vec![review("2026-01-01T13:00:00Z", "Rename it.")]));
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    let comment = world.comments("T-1").last().unwrap().clone();
+    assert!(comment.contains("Rename it.") && comment.contains("mia"), "{comment}");
+    // The person answers and puts the task back to where it waits for its pull request.
+    world.edit("T-1", |task| task.status = Status::InProgress);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+    let again = vec![
+        review("2026-01-01T13:00:00Z", "Rename it."),
+        review("2026-01-02T13:00:00Z", "And test it."),
+    ];
+    answer(&world, open(again));
+    world.pass(&setup());
+    let comment = world.comments("T-1").last().unwrap().clone();
+    assert!(comment.contains("And test it.") && !comment.contains("Rename it."), "{comment}");
+}
+
+#[test]
+fn m1_3_requested_changes_queue_the_task_again_when_configured() {
+    let world = proposed();
+    let mut config = config();
+    config.reviews.auto_retry = true;
+    let reviews = vec![review("2026-01-01T13:00:00Z", "Rename it.")];
+    answer(&world, ProposalState::Open { changes_requested: reviews });
+    let lines = world.lines(&setup_of(config));
+    assert!(
+        lines.iter().any(|line| line == "T-1: dispatched, attempt 2 in dispatch-1"),
+        "{lines:?}"
+    );
+    assert!(world.comments("T-1").last().unwrap().contains("Rename it."));
+    // The next attempt continues the branch and its pull request.
+    world.settle(&setup());
+    assert_eq!(world.record("T-1").branch, branch("task/T-1"));
+}
+
+/// N3, N40, I7.
+#[test]
+fn m1_1_an_unknown_answer_changes_nothing() {
+    let world = proposed();
+    answer(&world, ProposalState::Unknown("401".into()));
+    world.edit("T-1", |task| task.status = Status::Done);
+    let writes = world.state().board_writes;
+    let report = world.pass(&setup());
+    assert!(report.failed());
+    assert_eq!(world.state().board_writes, writes);
+    assert!(world.state().deleted.is_empty());
+    assert_eq!(settled(&world), None);
+}
+
+#[test]
+fn m1_3b_a_done_by_hand_is_taken_back_once_and_then_respected() {
+    let world = proposed();
+    world.edit("T-1", |task| task.status = Status::Done);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+    assert!(world.comments("T-1").last().unwrap().contains("still open"));
+    world.edit("T-1", |task| task.status = Status::Done);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+}
+
+#[test]
+fn m1_3b_a_done_over_a_closed_pull_request_becomes_blocked_once() {
+    let world = proposed();
+    answer(&world, ProposalState::Closed);
+    world.pass(&setup());
+    world.edit("T-1", |task| task.status = Status::Done);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    world.edit("T-1", |task| task.status = Status::Done);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+}
+
+#[test]
+fn v3_without_pull_requests_the_fetched_base_says_what_is_merged() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().forge = ForgeKind::Git;
+    world.settle(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+    world.state().merged = Answer::Unknown;
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+    world.state().merged = Answer::Yes;
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+    assert_eq!(world.state().listings, 0);
+}
+
+#[test]
+fn a_merge_seen_while_an_attempt_runs_waits_for_its_end() {
+    let world = proposed();
+    world.edit("T-1", |task| task.status = Status::Queued);
+    world.pass(&setup());
+    assert_eq!(world.phase("T-1"), Phase::Claimed);
+    merged(&world);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+}
+
+#[test]
+fn readme_5_a_task_queued_again_after_its_merge_gets_a_branch_of_its_own() {
+    let world = proposed();
+    merged(&world);
+    world.pass(&setup());
+    world.edit("T-1", |task| task.status = Status::Queued);
+    world.pass(&setup());
+    let record = world.record("T-1");
+    assert_eq!((record.branch, record.merged_before), (branch("task/T-1-r1"), 1));
+    assert_eq!((record.pr, record.saved), (None, None));
+    assert!(world.state().pending.iter().any(|pending| pending.id == id("T-1")));
+}
