@@ -93,21 +93,30 @@ pub enum PolicyError {
 impl Policies {
     /// The policies of a configuration.
     pub fn of(config: &Config, roots: &Roots) -> Result<Self, PolicyError> {
-        let lists = PathLists {
-            hard: config.paths.hard.clone(),
-            local_forbidden: config.paths.local_forbidden.clone(),
-            human_review: config.paths.human_review.clone(),
-            except: config.paths.narrowed.clone(),
-        };
-        let places = PolicyPlaces {
-            board_dir: roots.board_dir_in_code().map(Utf8Path::to_string),
-            files: roots.own_files.iter().map(ToString::to_string).collect(),
-        };
+        let (lists, places) = (path_lists(config), policy_places(roots));
         Ok(Self {
             test_shapes: TestShapes::with(&config.test_commands)
                 .map_err(PolicyError::TestShapes)?,
             paths: PathPolicy::new(&lists, &places).map_err(PolicyError::Paths)?,
             siblings: TestSiblings::new(config.paths.test_siblings.clone()),
         })
+    }
+}
+
+/// The configured path lists.
+pub(crate) fn path_lists(config: &Config) -> PathLists {
+    PathLists {
+        hard: config.paths.hard.clone(),
+        local_forbidden: config.paths.local_forbidden.clone(),
+        human_review: config.paths.human_review.clone(),
+        except: config.paths.narrowed.clone(),
+    }
+}
+
+/// The files that no worker may change whatever the lists say.
+pub(crate) fn policy_places(roots: &Roots) -> PolicyPlaces {
+    PolicyPlaces {
+        board_dir: roots.board_dir_in_code().map(Utf8Path::to_string),
+        files: roots.own_files.iter().map(ToString::to_string).collect(),
     }
 }

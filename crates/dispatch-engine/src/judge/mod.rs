@@ -21,7 +21,7 @@ use dispatch_guards::guards::{
     RemoteFacts, Role, Seen, SlotFacts, evaluate, task_graph,
 };
 use dispatch_guards::permission::{LaneRules, LaneSurface};
-use dispatch_guards::test_command::resolve_test_command;
+use dispatch_guards::test_command::{TestCommand, resolve_test_command};
 
 pub(crate) use self::branches::{Branches, merged_before};
 
@@ -48,8 +48,41 @@ pub(crate) struct Judged {
     pub(crate) lane: Option<Lane>,
     pub(crate) gate: Gate,
     pub(crate) counts: AttemptCounts,
-    pub(crate) test_command: Option<String>,
+    pub(crate) test_command: Option<TestCommand>,
     pub(crate) branches: Branches,
+    /// What the guards were given beside task and board.
+    pub(crate) given: Given,
+}
+
+/// What the guards were given beside task, board and configuration.
+pub(crate) struct Given {
+    pub(crate) role: Role,
+    pub(crate) slots: SlotFacts,
+    pub(crate) limits: Limits,
+    pub(crate) remote: RemoteFacts,
+    pub(crate) busy: Vec<TaskId>,
+}
+
+/// The remote as the last pass saw it, for a look that must not wait for the network. A branch that was not there then
+/// counts as absent, but only if anything was seen at all.
+pub(crate) fn last_seen(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    board: &Board,
+    base: Option<&BranchName>,
+) -> Result<RemoteView, PortError> {
+    let nothing = RemoteView::default();
+    let names = RoundFacts::read(ports, setup, board, &nothing, base)?.of_interest(setup)?;
+    let mut view = RemoteView::default();
+    for name in names {
+        if let Some(commit) = ports.vcs.kept(&name.fetched_ref())? {
+            view.branches.insert(name, RemoteBranch::At(commit));
+        } else if base.is_some_and(|base| base != &name) {
+            view.branches.insert(name, RemoteBranch::Absent);
+        }
+    }
+    let seen_base = base.is_some_and(|base| matches!(view.get(base), RemoteBranch::At(_)));
+    Ok(if seen_base { view } else { RemoteView::default() })
 }
 
 /// The records that can be read, by task. Those that cannot are reported by the sweep.
@@ -126,15 +159,17 @@ impl<'a> RoundFacts<'a> {
             .map(|(lane, surface)| (*lane, surface.as_ref().map_err(String::as_str)))
             .collect();
         let policies = &setup.policies;
+        let busy_ids = self.busy(&registry, &task.id);
         let busy = BusyTasks::collect(
             self.board,
-            self.busy(&registry, &task.id),
+            busy_ids.iter().cloned(),
             &limits.project_root,
             &policies.siblings,
         );
+        let role = role(self.board, task);
         let evaluation = evaluate(&GuardInput {
             task,
-            role: role(self.board, task),
+            role,
             review_bytes: 0,
             attempts: counts,
             board: self.board,
@@ -161,9 +196,9 @@ impl<'a> RoundFacts<'a> {
                 .test_command
                 .given()
                 .or(setup.config.whole_test_command.as_deref())
-                .and_then(|text| resolve_test_command(text, &policies.test_shapes).ok())
-                .map(|command| command.text()),
+                .and_then(|text| resolve_test_command(text, &policies.test_shapes).ok()),
             branches,
+            given: Given { role, slots, limits, remote, busy: busy_ids },
         })
     }
 
@@ -205,7 +240,7 @@ fn seen(branch: &SeenBranch) -> dispatch_guards::guards::SeenBranch {
 }
 
 /// How many attempts of a lane run, by the registry of this moment (D6.3). A held slot runs nothing.
-fn running(registry: &Registry, lane: Lane) -> u32 {
+pub(crate) fn running(registry: &Registry, lane: Lane) -> u32 {
     let bound = registry.slots.iter().filter(|entry| {
         entry.task_id.is_some() && entry.lane == Some(lane) && entry.held.is_none()
     });

@@ -176,6 +176,8 @@ fn new_record(
     let now = moment(ports.clock.now());
     // What was merged is history, not a start (README §5, Refs).
     let earlier = before.as_ref().filter(|before| !is_merged(before));
+    // An attempt that ended before it saved anything does not make the work before it be forgotten (D6.6).
+    let saved = earlier.and_then(|before| before.saved.clone().or(before.saved_before.clone()));
     Ok(Record {
         task_id: claim.id.clone(),
         attempt,
@@ -192,7 +194,8 @@ fn new_record(
         base: None,
         start: None,
         branch: claim.branch.name.clone(),
-        saved: earlier.and_then(|before| before.saved.clone()),
+        saved: saved.clone(),
+        saved_before: saved,
         pr: earlier.and_then(|before| before.pr.clone()),
         last_attempt: attempt,
         counts,

@@ -5,6 +5,7 @@ use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
+use dispatch_guards::test_command::TestCommand;
 use dispatch_guards::verdict::{Grounds, Verdict};
 use serde_json::Value;
 
@@ -181,7 +182,7 @@ impl<'a> Considering<'a> {
                 id: &task.id,
                 lane,
                 settings,
-                test_command: judged.test_command.clone(),
+                test_command: judged.test_command.as_ref().map(TestCommand::text),
                 base,
                 base_made_from: judged.branches.made_from.clone(),
                 branch: judged.branches.own.clone(),

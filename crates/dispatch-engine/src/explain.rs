@@ -1,0 +1,247 @@
+//! What `dispatch explain` shows (K1), as values: every guard's verdict, and the exact launch.
+
+use camino::Utf8Path;
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::id::TaskId;
+use dispatch_core::lane::{LaneChoice, resolve_lane};
+use dispatch_core::launch::{
+    LaunchRequest, SlotPosition, WorkerPlaces, build_launch, built_in_deny,
+};
+use dispatch_core::status::Status;
+use dispatch_core::task::Task;
+use dispatch_core::triage::Lane;
+use dispatch_guards::guards::{GuardSnapshot, PolicySnapshot, PrintedVerdict, SurfaceSnapshot};
+use dispatch_guards::permission::{Denied, LaneRules};
+use serde::Serialize;
+use thiserror::Error;
+
+use crate::hand_over::SeenBranch;
+use crate::judge::{Judged, RoundFacts, last_seen};
+use crate::ports::{AttemptFile, PortError, Ports};
+use crate::setup::{Setup, path_lists, policy_places};
+use crate::supervise::Context;
+use crate::surface::{TaskGrants, rules_of, surface_of, worker_edit_rule};
+
+/// Where the private folders of an attempt would be: they are made when it starts.
+const PRIVATE: &str = "/private-to-the-attempt";
+
+/// Everything that decides about one task.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Explanation {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Its status.
+    pub status: Status,
+    /// The verdict that counts.
+    pub verdict: PrintedVerdict,
+    /// Every guard's verdict, in order.
+    pub guards: Vec<PrintedVerdict>,
+    /// The task's own branch, and the one its work would be proposed for, as the last pass saw the remote.
+    pub branches: ExplainedBranches,
+    /// The launch, or why there would be none.
+    pub launch: ExplainedLaunch,
+    /// What the guards looked at, to be evaluated again by `inspect guards`.
+    pub input: GuardSnapshot,
+}
+
+/// The branches of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ExplainedBranches {
+    /// Its own.
+    pub own: SeenBranch,
+    /// The one its work would be proposed for.
+    pub base: Option<SeenBranch>,
+}
+
+/// The launch of a task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase", tag = "kind")]
+pub enum ExplainedLaunch {
+    /// The agent would be started so.
+    Would {
+        /// The lane.
+        lane: Lane,
+        /// The arguments after the program's name.
+        argv: Vec<String>,
+        /// The working directory.
+        cwd: String,
+        /// The names of the variables it would get.
+        environment: Vec<String>,
+        /// Every denied rule, and why.
+        denied: Vec<Denied>,
+    },
+    /// It would not.
+    Refused {
+        /// Why.
+        why: String,
+    },
+}
+
+/// Why nothing can be explained.
+#[derive(Debug, Error)]
+pub enum ExplainError {
+    /// The board does not hold the task.
+    #[error("there is no task {id} on the board")]
+    NoSuchTask {
+        /// The task.
+        id: TaskId,
+    },
+    /// Something could not be read.
+    #[error("could not explain {id}")]
+    Port {
+        /// The task.
+        id: TaskId,
+        /// What.
+        #[source]
+        source: Box<PortError>,
+    },
+}
+
+/// Explains a task; changes nothing and waits for no network.
+pub fn explain(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    context: &Context,
+    id: &TaskId,
+) -> Result<Explanation, ExplainError> {
+    let board = ports.board.read();
+    let task = board.tasks.get(id).ok_or_else(|| ExplainError::NoSuchTask { id: id.clone() })?;
+    let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
+    let base = ports.vcs.base_branch().ok();
+    let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
+    let facts = RoundFacts::read(ports, setup, &board, &remote, base.as_ref()).map_err(failed)?;
+    let judged = facts.judge(ports, setup, task).map_err(failed)?;
+    let attempt =
+        facts.records.get(id).map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
+    let language = setup.config.language;
+    Ok(Explanation {
+        id: task.id.clone(),
+        title: task.title.clone(),
+        status: task.status.clone(),
+        verdict: judged.evaluation.printed(language),
+        guards: judged.evaluation.printed_all(language),
+        branches: ExplainedBranches {
+            own: judged.branches.own.clone(),
+            base: judged.branches.base.clone(),
+        },
+        launch: launch(ports, setup, context, task, &judged, attempt)
+            .unwrap_or_else(|why| ExplainedLaunch::Refused { why }),
+        input: snapshot(setup, context, &board, task, judged),
+    })
+}
+
+fn launch(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    context: &Context,
+    task: &Task,
+    judged: &Judged,
+    attempt: AttemptNumber,
+) -> Result<ExplainedLaunch, String> {
+    let choice = resolve_lane(task, &setup.config);
+    let lane = choice.lane().ok_or_else(|| "its labels choose no lane".to_owned())?;
+    let settings = setup
+        .lanes
+        .get(&lane)
+        .ok_or_else(|| format!("the settings of lane {lane} were not read"))?
+        .as_ref()
+        .map_err(String::clone)?;
+    let model = match choice {
+        LaneChoice::Frontier { model } => model,
+        LaneChoice::Local => settings.model.clone().unwrap_or_default(),
+        LaneChoice::Refused(reason) => return Err(reason.to_string()),
+    };
+    let grants = TaskGrants {
+        id: &task.id,
+        worker_edit: &context.worker_edit,
+        test_rule: judged
+            .test_command
+            .as_ref()
+            .map(dispatch_guards::test_command::TestCommand::rule),
+    };
+    let surface = surface_of(lane, settings, &grants, &[]);
+    let rules = rules_of(lane, settings, &surface);
+    let name = setup.config.slots.first().ok_or_else(|| "no slot is configured".to_owned())?;
+    let slot = setup.roots.slot(name).path;
+    let dir = ports.store.attempt_dir(&task.id, attempt);
+    let private = Utf8Path::new(PRIVATE);
+    let built = build_launch(&LaunchRequest {
+        id: &task.id,
+        lane,
+        model: &model,
+        config: &setup.config,
+        settings,
+        rules: &rules,
+        places: WorkerPlaces {
+            slot: &slot,
+            board_root: &setup.roots.board_root,
+            home: &private.join("home"),
+            temporary: &private.join("tmp"),
+            configuration: &private.join("configuration"),
+            mailbox: &private.join("mail"),
+            caches: None,
+            prompt: &dir.join(AttemptFile::Prompt.file_name()),
+            system_prompt: &dir.join(AttemptFile::SystemPrompt.file_name()),
+        },
+        slot: SlotPosition { name, index: 0 },
+        marker: "",
+        person: &context.environment,
+    })
+    .map_err(|refusal| refusal.why)?;
+    Ok(ExplainedLaunch::Would {
+        lane,
+        argv: built.argv,
+        cwd: built.cwd.to_string(),
+        environment: built.environment.list().into_iter().map(|(name, _)| name).collect(),
+        denied: surface.denied,
+    })
+}
+
+fn snapshot(
+    setup: &Setup,
+    context: &Context,
+    board: &dispatch_core::board::Board,
+    task: &Task,
+    judged: Judged,
+) -> GuardSnapshot {
+    let lane = judged.lane.unwrap_or(Lane::Local);
+    let (rules, unreadable) = match setup.lanes.get(&lane) {
+        Some(Ok(settings)) => {
+            let rules = LaneRules {
+                allow: settings.allow.clone(),
+                deny: settings.deny.clone(),
+                built_in_deny: built_in_deny(lane, &settings.allow),
+            };
+            (rules, None)
+        }
+        Some(Err(why)) => (LaneRules::default(), Some(why.clone())),
+        None => (LaneRules::default(), None),
+    };
+    GuardSnapshot {
+        task: task.clone(),
+        role: judged.given.role,
+        review_bytes: 0,
+        attempts: judged.counts,
+        board: board.clone(),
+        slots: judged.given.slots,
+        limits: judged.given.limits,
+        policy: PolicySnapshot {
+            test_commands: setup.config.test_commands.clone(),
+            paths: path_lists(&setup.config),
+            places: policy_places(&setup.roots),
+            test_siblings: setup.config.paths.test_siblings.clone(),
+        },
+        surface: SurfaceSnapshot {
+            rules,
+            loaded: Vec::new(),
+            unreadable,
+            worker_edit: Some(worker_edit_rule(&context.worker_edit, &task.id)),
+        },
+        remote: judged.given.remote,
+        claims: judged.given.busy,
+    }
+}

@@ -1,0 +1,221 @@
+//! What `dispatch status` shows (K1), as values.
+
+use camino::Utf8PathBuf;
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::board::Board;
+use dispatch_core::id::TaskId;
+use dispatch_core::outcome::StreamSummary;
+use dispatch_core::record::{Pause, Phase, Record};
+use dispatch_core::select::candidates;
+use dispatch_core::slot::SlotName;
+use dispatch_core::triage::Lane;
+use dispatch_guards::guards::PrintedVerdict;
+use serde::Serialize;
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
+
+use crate::budget::awake_between;
+use crate::judge::{RoundFacts, last_seen};
+use crate::ports::{AttemptFile, PortError, Ports, Recorded, TryLock};
+use crate::setup::Setup;
+
+/// Slots, running attempts, lanes and the queue at one moment.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusReport {
+    /// Every slot, configured ones first.
+    pub slots: Vec<SlotStatus>,
+    /// The attempts that have not ended.
+    pub running: Vec<RunningStatus>,
+    /// Both lanes.
+    pub lanes: Vec<LaneStatus>,
+    /// The queue, with what the guards would say by what the last pass saw of the remote.
+    pub queue: Vec<QueuedStatus>,
+    /// Pull requests that are followed.
+    pub proposals: Vec<ProposalStatus>,
+    /// What cannot be read.
+    pub problems: Vec<String>,
+}
+
+/// A slot.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SlotStatus {
+    /// Its name.
+    pub name: SlotName,
+    /// Its worktree.
+    pub path: Utf8PathBuf,
+    /// Whether the configuration names it.
+    pub configured: bool,
+    /// The task it is bound to.
+    pub task: Option<TaskId>,
+    /// The attempt it is bound to.
+    pub attempt: Option<AttemptNumber>,
+    /// Why it keeps the only copy of some work.
+    pub held: Option<String>,
+}
+
+/// An attempt that has not ended.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct RunningStatus {
+    /// The task.
+    pub id: TaskId,
+    /// The attempt.
+    pub attempt: AttemptNumber,
+    /// Its lane.
+    pub lane: Lane,
+    /// Its slot.
+    pub slot: SlotName,
+    /// How far it has come.
+    pub phase: Phase,
+    /// Whether its supervisor lives; the next pass recovers one that does not.
+    pub supervised: bool,
+    /// Seconds since it was claimed, by the wall clock.
+    pub elapsed_s: Option<i64>,
+    /// Seconds of machine-awake time since its last sign of life.
+    pub beat_age_s: Option<u64>,
+    /// Answers of the model so far.
+    pub turns: u64,
+    /// What it cost, once it is known.
+    pub cost_usd: Option<f64>,
+}
+
+/// A lane.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct LaneStatus {
+    /// The lane.
+    pub lane: Lane,
+    /// How many of its attempts run.
+    pub running: u32,
+    /// How many may.
+    pub max_parallel: u32,
+    /// Its pause.
+    pub pause: Option<Pause>,
+}
+
+/// A queued task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct QueuedStatus {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// What the guards say.
+    pub verdict: PrintedVerdict,
+}
+
+/// A recorded pull request that is not settled.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ProposalStatus {
+    /// The task.
+    pub id: TaskId,
+    /// Its address, or the branch.
+    pub link: String,
+    /// What was already done about it.
+    pub settled: Option<String>,
+}
+
+/// Reads the status; changes nothing and waits for no network.
+pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError> {
+    let registry = ports.store.registry()?;
+    let board = ports.board.read();
+    let mut problems: Vec<String> = board.problems.iter().map(ToString::to_string).collect();
+    let mut running = Vec::new();
+    let mut proposals = Vec::new();
+    for recorded in ports.store.records()? {
+        match recorded {
+            Recorded::Read(record) if record.phase == Phase::Ended => {
+                proposals.extend(proposal(&record));
+            }
+            Recorded::Read(record) => running.push(running_status(ports, &record)?),
+            Recorded::Unreadable(error) => problems.push(error.chain()),
+        }
+    }
+    let slots = registry
+        .slots
+        .iter()
+        .map(|entry| SlotStatus {
+            name: entry.name.clone(),
+            path: entry.path.clone(),
+            configured: registry.configured.contains(&entry.name),
+            task: entry.task_id.clone(),
+            attempt: entry.attempt,
+            held: entry.held.clone(),
+        })
+        .collect();
+    let mut lanes = Vec::new();
+    for lane in Lane::ALL.iter().copied() {
+        lanes.push(LaneStatus {
+            lane,
+            running: crate::judge::running(&registry, lane),
+            max_parallel: setup.config.max_parallel(lane),
+            pause: ports.store.lane_state(lane)?.pause,
+        });
+    }
+    let queue = queue(ports, setup, &board, &mut problems)?;
+    Ok(StatusReport { slots, running, lanes, queue, proposals, problems })
+}
+
+fn queue(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    board: &Board,
+    problems: &mut Vec<String>,
+) -> Result<Vec<QueuedStatus>, PortError> {
+    let queued = candidates(board);
+    if queued.is_empty() {
+        return Ok(Vec::new());
+    }
+    let base = ports.vcs.base_branch().map_err(|error| problems.push(error.chain())).ok();
+    let remote = last_seen(ports, setup, board, base.as_ref())?;
+    let facts = RoundFacts::read(ports, setup, board, &remote, base.as_ref())?;
+    let mut statuses = Vec::new();
+    for task in queued {
+        let judged = facts.judge(ports, setup, task)?;
+        statuses.push(QueuedStatus {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            verdict: judged.evaluation.printed(setup.config.language),
+        });
+    }
+    Ok(statuses)
+}
+
+fn running_status(ports: &Ports<'_>, record: &Record) -> Result<RunningStatus, PortError> {
+    let supervised = matches!(ports.store.try_task_lock(&record.task_id)?, TryLock::Busy(_));
+    let started = OffsetDateTime::parse(&record.started_at, &Rfc3339).ok();
+    let now = ports.clock.beat();
+    let age = record.beat.as_ref().and_then(|beat| awake_between(beat, &now));
+    let dir = ports.store.attempt_dir(&record.task_id, record.attempt);
+    let mut summary = StreamSummary::default();
+    let stream = dir.join(AttemptFile::Stream.file_name());
+    // Before the worker runs there is no stream: then there are no figures.
+    if let Err(error) = ports.agent.read_stream(&stream, 0, &mut summary) {
+        tracing::debug!(error = error.chain(), "no figures");
+    }
+    Ok(RunningStatus {
+        id: record.task_id.clone(),
+        attempt: record.attempt,
+        lane: record.lane,
+        slot: record.slot.clone(),
+        phase: record.phase,
+        supervised,
+        elapsed_s: started.map(|started| (ports.clock.now() - started).whole_seconds()),
+        beat_age_s: age.map(|age| age.as_secs()),
+        turns: summary.assistant_messages,
+        cost_usd: summary.result.and_then(|result| result.cost_usd),
+    })
+}
+
+fn proposal(record: &Record) -> Option<ProposalStatus> {
+    let proposal = record.pr.as_ref()?;
+    crate::settled::Settled::of(proposal).is_open().then(|| ProposalStatus {
+        id: record.task_id.clone(),
+        link: proposal.url.clone().unwrap_or_else(|| proposal.branch.to_string()),
+        settled: proposal.settled.clone(),
+    })
+}
