@@ -157,11 +157,8 @@ pub struct Record {
     pub start: Option<CommitId>,
     /// The task's branch on the remote.
     pub branch: BranchName,
-    /// The saved work of this attempt; until the slot is prepared, that of the task's last attempt.
+    /// The last work that an attempt of the task saved: this one's, once there is some (D6.6).
     pub saved: Option<CommitId>,
-    /// The last work that any attempt of the task saved before this one (D6.6).
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub saved_before: Option<CommitId>,
     /// What the last successful attempt proposed.
     pub pr: Option<RecordedProposal>,
     /// The highest attempt number ever used.

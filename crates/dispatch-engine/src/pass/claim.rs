@@ -176,8 +176,6 @@ fn new_record(
     let now = moment(ports.clock.now());
     // What was merged is history, not a start (README §5, Refs).
     let earlier = before.as_ref().filter(|before| !is_merged(before));
-    // An attempt that ended before it saved anything does not make the work before it be forgotten (D6.6).
-    let saved = earlier.and_then(|before| before.saved.clone().or(before.saved_before.clone()));
     Ok(Record {
         task_id: claim.id.clone(),
         attempt,
@@ -194,8 +192,7 @@ fn new_record(
         base: None,
         start: None,
         branch: claim.branch.name.clone(),
-        saved: saved.clone(),
-        saved_before: saved,
+        saved: earlier.and_then(|before| before.saved.clone()),
         pr: earlier.and_then(|before| before.pr.clone()),
         last_attempt: attempt,
         counts,

@@ -7,16 +7,16 @@ use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
 use dispatch_engine::pass::Options;
 
-use crate::sim::{Act, World, frontier, id, result, setup, task};
+use crate::sim::{Act, Life, World, frontier, id, result, setup, task};
 
 /// Passes and supervisors as long as something happens; whichever process is killed stays dead.
 fn play(world: &World) {
     for _ in 0..40 {
         let pass = world.try_pass(&setup(), &Options::default());
         let mut ran = false;
-        while let Some(end) = world.supervise_next() {
+        while let Some(life) = world.supervise_next() {
             ran = true;
-            if end.is_none() {
+            if life == Life::Killed {
                 return;
             }
         }
@@ -45,8 +45,8 @@ fn invariants(world: &World, dies: usize) {
         else {
             continue;
         };
-        let commits =
-            [&record.saved, &record.saved_before, &record.pr.as_ref().map(|pr| pr.commit.clone())];
+        let proposed = record.pr.as_ref().map(|pr| pr.commit.clone());
+        let commits = [&record.saved, &proposed];
         let kept = commits
             .into_iter()
             .flatten()

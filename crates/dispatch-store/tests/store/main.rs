@@ -95,7 +95,6 @@ fn record(task: &str, phase: Phase) -> Record {
         start: None,
         branch: BranchName::parse("task/T-1").unwrap(),
         saved: None,
-        saved_before: None,
         pr: None,
         last_attempt: attempt(1),
         counts: AttemptCounts::default(),

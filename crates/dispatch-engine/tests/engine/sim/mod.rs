@@ -29,7 +29,7 @@ use dispatch_engine::ports::{
     ProposalState, PullRequest, Review, Verdict,
 };
 use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
-use dispatch_engine::supervise::{Context, End, Mode, supervise};
+use dispatch_engine::supervise::{Context, Mode, supervise};
 use serde_json::Value;
 
 pub(crate) use self::agent::{Act, diligent, result};
@@ -37,6 +37,15 @@ pub(crate) use self::git::{Files, Repository};
 
 /// A process of the world; the first one is a person.
 pub(crate) type Pid = u32;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// By itself.
+    Ended,
+    /// It was killed.
+    Killed,
+}
 
 /// A supervisor that was started and has not run yet.
 #[derive(Debug, Clone)]
@@ -60,6 +69,7 @@ pub(crate) struct Worker {
 }
 
 /// What everybody sees.
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch a test turns")]
 pub(crate) struct State {
     pub(crate) tasks: BTreeMap<TaskId, Task>,
     pub(crate) completed: BTreeMap<TaskId, Task>,
@@ -427,8 +437,8 @@ impl World {
         self.pass(setup).lines()
     }
 
-    /// Runs the next supervisor that was started; whether there was one. Its lock is already its own.
-    pub(crate) fn supervise_next(&self) -> Option<Option<End>> {
+    /// Runs the next supervisor that was started, whose lock is already its own; none when there was none.
+    pub(crate) fn supervise_next(&self) -> Option<Life> {
         let next = {
             let mut state = self.state();
             if state.pending.is_empty() { None } else { Some(state.pending.remove(0)) }
@@ -439,7 +449,7 @@ impl World {
             let lock = store::lock(process, &next.id);
             supervise(process.ports(), &context(), &next.id, lock, mode)
         });
-        Some(end)
+        Some(if end.is_some() { Life::Ended } else { Life::Killed })
     }
 
     /// Passes and supervisors until nothing happens any more, as a drain chain does (D9.8).

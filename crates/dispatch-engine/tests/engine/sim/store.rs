@@ -224,7 +224,7 @@ impl Store for World {
             }
             SlotChange::Hold { cause } => entry.held.clone_from(cause),
             SlotChange::Installed { lockfile_hash } => {
-                entry.lockfile_hash.clone_from(lockfile_hash)
+                entry.lockfile_hash.clone_from(lockfile_hash);
             }
         }
         Ok(before)
