@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use dispatch_core::id::TaskId;
 use dispatch_core::trigger;
-use dispatch_engine::supervise::{Context, End, Mode, supervise};
+use dispatch_engine::supervise::{Context, Drain, End, Mode, supervise};
 use dispatch_proc::Call;
 
 use crate::args::GlobalArgs;
@@ -31,13 +31,16 @@ pub(super) fn run(id: &TaskId, recover: bool, global: &GlobalArgs) -> anyhow::Re
     };
     let mode = if recover { Mode::Recover } else { Mode::Begin };
     match supervise(world.ports(), &context, id, lock, mode) {
-        End::Ended { reason } => {
+        End::Ended { reason, drain: follows } => {
             tracing::info!(task = %id, reason, "the attempt has ended");
-            drain(&ground, global)
+            match follows {
+                Drain::Pass => drain(&ground, global),
+                Drain::Nothing => Ok(Exit::Done),
+            }
         }
         End::Left { why } => {
             output::note(&format!("error: the attempt of {id} is left in the middle: {why}"));
-            drain(&ground, global)
+            Ok(Exit::Failed)
         }
         End::NotOurs => Ok(Exit::Done),
     }

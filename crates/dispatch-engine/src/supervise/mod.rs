@@ -49,18 +49,30 @@ pub enum Mode {
 /// How a supervisor's work ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
-    /// The attempt ended; a pass should follow (D9.8).
+    /// The attempt ended.
     Ended {
         /// What became of it: `success` or the reason.
         reason: String,
+        /// Whether a pass follows (D9.8).
+        drain: Drain,
     },
-    /// It stopped in the middle; the phase says where to go on.
+    /// It stopped in the middle; the phase says where to go on. No pass follows at once: it would only start the
+    /// next supervisor into the same trouble.
     Left {
         /// Why.
         why: String,
     },
     /// The attempt is somebody else's; nothing was touched (D9.7).
     NotOurs,
+}
+
+/// Whether a pass follows the end of an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Drain {
+    /// It does.
+    Pass,
+    /// We were shut down: a pass would start what was just stopped (D9.9).
+    Nothing,
 }
 
 /// Supervises the claimed attempt of a task to its end. Nothing fails upward: whatever happens ends in an outcome
@@ -82,7 +94,9 @@ pub fn supervise(
     };
     match run {
         Ok(Some(mut run)) => close(attempt, &mut run, lock),
-        Ok(None) => End::Ended { reason: "nothing was left to do".to_owned() },
+        Ok(None) => {
+            End::Ended { reason: "nothing was left to do".to_owned(), drain: drain(&ports) }
+        }
         Err(stop) => stopped(&attempt, &stop),
     }
 }
@@ -125,10 +139,14 @@ fn close(mut attempt: Attempt<'_>, run: &mut CloseRun, lock: Box<dyn TaskLock>) 
     match end {
         Ok(()) => {
             let reason = run.failure().map_or("success", |failure| failure.disposition.reason());
-            End::Ended { reason: reason.to_owned() }
+            End::Ended { reason: reason.to_owned(), drain: drain(&attempt.ports) }
         }
         Err(stop) => stopped(&attempt, &stop),
     }
+}
+
+fn drain(ports: &Ports<'_>) -> Drain {
+    if ports.commands.asked_to_end() { Drain::Nothing } else { Drain::Pass }
 }
 
 fn stopped(attempt: &Attempt<'_>, stop: &Stop) -> End {

@@ -5,14 +5,14 @@ use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::task::OneLine;
 use dispatch_engine::ports::{Review, Verdict};
-use dispatch_engine::supervise::{End, Mode};
+use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
 
 use crate::world::{Act, World, diligent, failed, result};
 
 fn ended(reason: &str) -> End {
-    End::Ended { reason: reason.to_owned() }
+    End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
 }
 
 fn writes_then(acts: Vec<Act>) -> Vec<Act> {
@@ -290,6 +290,15 @@ fn d9_9_a_shutdown_puts_the_task_back_uncounted() {
     assert_eq!(world.status(), Status::Queued);
     assert_eq!(world.read().counts.uncounted, 1);
     saved_and_said(&world);
+}
+
+/// D9.9: a pass in our place would start what was just stopped.
+#[test]
+fn d9_9_no_pass_follows_a_shutdown() {
+    let world = World::new(writes_then(vec![Act::Idle(100_000)]));
+    world.state().asked_to_end = true;
+    let end = world.supervise(Mode::Begin);
+    assert_eq!(end, End::Ended { reason: "interrupted".to_owned(), drain: Drain::Nothing });
 }
 
 #[test]

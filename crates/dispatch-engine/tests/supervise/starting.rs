@@ -3,12 +3,12 @@
 use dispatch_core::branch::BranchName;
 use dispatch_core::status::Status;
 use dispatch_engine::ports::{AttemptFile, RemoteBranch};
-use dispatch_engine::supervise::{End, Mode};
+use dispatch_engine::supervise::{Drain, End, Mode};
 
 use crate::world::{Act, World, diligent, result};
 
 fn ended(reason: &str) -> End {
-    End::Ended { reason: reason.to_owned() }
+    End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
 }
 
 #[test]

@@ -4,12 +4,12 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
 use dispatch_engine::ports::{ForgeKind, PullRequest};
-use dispatch_engine::supervise::{End, Mode};
+use dispatch_engine::supervise::{Drain, End, Mode};
 
 use crate::world::{Act, World, diligent, result};
 
 fn ended(reason: &str) -> End {
-    End::Ended { reason: reason.to_owned() }
+    End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
 }
 
 #[test]
