@@ -7,6 +7,8 @@
 )]
 #![expect(clippy::disallowed_methods, reason = "tests read recorded fixtures")]
 
+mod facts;
+
 use std::collections::BTreeMap;
 
 use dispatch_guards::permission::{Decision, decide_case};
