@@ -162,6 +162,7 @@ fn launch(
             .test_command
             .as_ref()
             .map(dispatch_guards::test_command::TestCommand::rule),
+        slots_root: &setup.roots.slots_root,
     };
     let surface = surface_of(lane, settings, &grants, &[]);
     let rules = rules_of(lane, settings, &surface);
@@ -215,6 +216,7 @@ fn snapshot(
                 allow: settings.allow.clone(),
                 deny: settings.deny.clone(),
                 built_in_deny: built_in_deny(lane, &settings.allow),
+                slots_root: Some(setup.roots.slots_root.to_string()),
             };
             (rules, None)
         }

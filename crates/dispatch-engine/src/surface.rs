@@ -23,6 +23,8 @@ pub(crate) struct TaskGrants<'a> {
     pub(crate) worker_edit: &'a Utf8Path,
     /// The rule of the test command.
     pub(crate) test_rule: Option<String>,
+    /// The folder of the slots, absolute.
+    pub(crate) slots_root: &'a Utf8Path,
 }
 
 /// Composes the surface of a launch.
@@ -36,6 +38,7 @@ pub(crate) fn surface_of(
         allow: settings.allow.clone(),
         deny: settings.deny.clone(),
         built_in_deny: built_in_deny(lane, &settings.allow),
+        slots_root: Some(task.slots_root.to_string()),
     };
     let task_rules = TaskRules {
         worker_edit: Some(worker_edit_rule(task.worker_edit, task.id)),
@@ -65,7 +68,8 @@ pub(crate) fn rules_of(lane: Lane, settings: &LaneSettings, surface: &Surface) -
         match conflict.granted.origin {
             dispatch_guards::permission::GrantOrigin::TestCommand => rules.task_faults.push(text),
             dispatch_guards::permission::GrantOrigin::Lane
-            | dispatch_guards::permission::GrantOrigin::WorkerEdit => rules.lane_faults.push(text),
+            | dispatch_guards::permission::GrantOrigin::WorkerEdit
+            | dispatch_guards::permission::GrantOrigin::Free => rules.lane_faults.push(text),
         }
     }
     match surface.lists() {

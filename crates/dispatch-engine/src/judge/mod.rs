@@ -116,6 +116,7 @@ impl<'a> RoundFacts<'a> {
                         allow: settings.allow.clone(),
                         deny: settings.deny.clone(),
                         built_in_deny: built_in_deny(*lane, &settings.allow),
+                        slots_root: Some(setup.roots.slots_root.to_string()),
                     };
                     LaneSurface::new(&rules, &[])
                 });

@@ -174,8 +174,12 @@ fn prepared_launch(
     let rules = {
         let loaded = loaded_files(attempt)?;
         let test_rule = test_rule(attempt)?;
-        let grants =
-            TaskGrants { id: attempt.id(), worker_edit: &attempt.context.worker_edit, test_rule };
+        let grants = TaskGrants {
+            id: attempt.id(),
+            worker_edit: &attempt.context.worker_edit,
+            test_rule,
+            slots_root: &attempt.hand.roots.slots_root,
+        };
         let lane = attempt.record.lane;
         let surface = surface_of(lane, &attempt.hand.settings, &grants, &loaded);
         rules_of(lane, &attempt.hand.settings, &surface)

@@ -51,6 +51,6 @@ pub(super) fn evaluate(input: &GuardInput<'_>, own: &Own) -> Verdict {
 fn is_of_task(conflict: &RuleConflict) -> bool {
     match conflict.granted.origin {
         GrantOrigin::TestCommand => true,
-        GrantOrigin::Lane | GrantOrigin::WorkerEdit => false,
+        GrantOrigin::Lane | GrantOrigin::WorkerEdit | GrantOrigin::Free => false,
     }
 }

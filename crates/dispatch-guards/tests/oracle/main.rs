@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "tests read recorded fixtures")]
 
 mod facts;
+mod surface;
 
 use std::collections::BTreeMap;
 

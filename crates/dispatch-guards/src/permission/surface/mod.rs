@@ -23,6 +23,8 @@ pub enum GrantOrigin {
     WorkerEdit,
     /// The test command of this task.
     TestCommand,
+    /// Nothing: the agent lets it happen without a rule.
+    Free,
 }
 
 /// A granted rule.
@@ -42,6 +44,9 @@ pub struct LaneRules {
     pub allow: Vec<String>,
     /// `permissions.deny` of the lane's settings file.
     pub deny: Vec<String>,
+    /// The absolute folder that holds the slots, when it is known: reading there is free, and a denial
+    /// must not take that away.
+    pub slots_root: Option<String>,
     /// What is denied on this lane beyond its own list ([`super::FRONTIER_DENY`]), unless the lane
     /// grants it.
     pub built_in_deny: Vec<String>,
@@ -249,7 +254,7 @@ impl LaneSurface {
         let loaded = collect_loaded(files)
             .into_iter()
             .map(|rule| {
-                let judgement = judge_by_lane(&rule, &prepared);
+                let judgement = judge_by_lane(&rule, &prepared, lane.slots_root.as_deref());
                 (rule, judgement)
             })
             .collect();
@@ -285,7 +290,7 @@ impl LaneSurface {
                 Judged::Kept => {}
                 Judged::Conflicts(found) => surface.conflicts.extend(found),
                 Judged::Apart(widest) => {
-                    if let AsGiven::Rule(text) = as_command_line(&widest.placed) {
+                    for text in as_command_line(&widest.placed) {
                         let reason = DenyReason::Loaded { file: rule.file.clone() };
                         push_denied(&mut surface.denied, &text, reason);
                     }
@@ -307,9 +312,21 @@ fn prepare_task(task: &TaskRules) -> Vec<(Grant, PreparedRule)> {
         .collect()
 }
 
-fn judge_by_lane(rule: &Loaded, granted: &[(&Grant, PreparedRule)]) -> LaneJudgement {
+fn judge_by_lane(
+    rule: &Loaded,
+    granted: &[(&Grant, PreparedRule)],
+    slots_root: Option<&str>,
+) -> LaneJudgement {
     let widest = PreparedRule::new(widest_reading(&rule.placed));
     let mut touched = Vec::new();
+    match judge_by_free_reading(&widest.placed, slots_root) {
+        FreeReading::Covers => return LaneJudgement::Kept,
+        FreeReading::Apart => {}
+        FreeReading::Meets => {
+            let free = Grant { rule: FREE_READING.to_owned(), origin: GrantOrigin::Free };
+            touched.push(RuleConflict::new(rule, &free, Relation::Overlaps));
+        }
+    }
     for (grant, prepared) in granted {
         let relation = widest.relate(prepared);
         if relation.reversed().covers() {
@@ -409,28 +426,72 @@ fn widest_reading(placed: &PlacedRule) -> PlacedRule {
     placed.clone()
 }
 
-/// A rule of a settings file as it has to be given on the command line to mean the same.
-enum AsGiven {
-    Rule(String),
-    /// It grants nothing there, and its text would not survive the list.
-    Harmless,
+/// Reading the slot, which needs no rule.
+const FREE_READING: &str = "Read(/**)";
+
+/// How a loaded file rule lies to the free reading of the slot.
+enum FreeReading {
+    /// It adds nothing to it.
+    Covers,
+    /// It has nothing to do with it.
+    Apart,
+    /// Denying it would take part of it away.
+    Meets,
 }
 
-fn as_command_line(placed: &PlacedRule) -> AsGiven {
+fn judge_by_free_reading(placed: &PlacedRule, slots_root: Option<&str>) -> FreeReading {
+    let (Some(tool @ ("Edit" | "Read")), Some(spec)) = (placed.rule.tool(), placed.rule.spec())
+    else {
+        // Denying `Read` itself takes the whole tool away.
+        return if placed.rule.tool() == Some("Read") {
+            FreeReading::Meets
+        } else {
+            FreeReading::Apart
+        };
+    };
+    let pattern = FilePattern::parse(spec, placed.source);
+    match pattern.anchor {
+        Anchor::Here | Anchor::Start if tool == "Read" => FreeReading::Covers,
+        Anchor::Root => {
+            let Some(root) = slots_root else { return FreeReading::Apart };
+            let slots = FilePattern::parse(&format!("/{root}/**"), RuleSource::CommandLine);
+            match pattern.meets(&slots) {
+                Some(false) => FreeReading::Apart,
+                Some(true) | None => FreeReading::Meets,
+            }
+        }
+        Anchor::Here | Anchor::Start | Anchor::Home | Anchor::AgentHome | Anchor::Nowhere => {
+            FreeReading::Apart
+        }
+    }
+}
+
+/// The denials that take a rule of a settings file away, as they have to be given on the command
+/// line; none when it grants nothing there and its text would not survive the list.
+fn as_command_line(placed: &PlacedRule) -> Vec<String> {
     let text = placed.rule.to_string();
     let survives = split_list(&text).len() == 1 && !text.contains(['\n', '\r', '\0']);
     if !survives {
-        return AsGiven::Harmless;
+        return Vec::new();
     }
     let (Some(tool @ ("Edit" | "Read")), Some(spec)) = (placed.rule.tool(), placed.rule.spec())
     else {
-        return AsGiven::Rule(text);
+        return vec![text];
     };
-    match FilePattern::parse(spec, placed.source).anchor {
+    let (text, spec) = match FilePattern::parse(spec, placed.source).anchor {
         // `/x` of the person's file begins at their agent directory, which has another name here.
-        Anchor::AgentHome => AsGiven::Rule(format!("{tool}(~/.claude{spec})")),
-        Anchor::Nowhere => AsGiven::Harmless,
-        Anchor::Here | Anchor::Start | Anchor::Home | Anchor::Root => AsGiven::Rule(text),
+        Anchor::AgentHome => {
+            let spec = format!("~/.claude{spec}");
+            (format!("{tool}({spec})"), spec)
+        }
+        Anchor::Nowhere => return Vec::new(),
+        Anchor::Here | Anchor::Start => return vec![text],
+        Anchor::Home | Anchor::Root => (text, spec.to_owned()),
+    };
+    // An edit rule lets its paths be read as well [r_editout-03], which its denial leaves.
+    match tool {
+        "Edit" => vec![text, format!("Read({spec})")],
+        _ => vec![text],
     }
 }
 

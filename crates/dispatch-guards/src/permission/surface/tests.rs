@@ -8,7 +8,7 @@ fn own(rules: &[&str]) -> Vec<String> {
 }
 
 fn lane(allow: &[&str], deny: &[&str]) -> LaneRules {
-    LaneRules { allow: own(allow), deny: own(deny), built_in_deny: Vec::new() }
+    LaneRules { allow: own(allow), deny: own(deny), ..LaneRules::default() }
 }
 
 fn user(allow: &[&str]) -> LoadedFile {
@@ -77,7 +77,23 @@ fn p5_4_dead_text_is_not_passed_on() {
 fn p2_2_a_loaded_path_is_denied_where_it_lies() {
     let surface =
         compose(&lane(&["Bash(a:*)"], &[]), &TaskRules::default(), &[user(&["Edit(/src/**)"])]);
-    assert_eq!(denied(&surface), ["Edit(~/.claude/src/**)"]);
+    assert_eq!(denied(&surface), ["Edit(~/.claude/src/**)", "Read(~/.claude/src/**)"]);
+}
+
+/// Reading the slot needs no rule: a loaded rule for it adds nothing, and none may be denied so that
+/// it stops.
+#[test]
+fn p5_4_no_denial_takes_the_free_reading_of_the_slot_away() {
+    let lane =
+        LaneRules { slots_root: Some("/w/repo/.slots".to_owned()), ..lane(&["Bash(a:*)"], &[]) };
+    let of = |rule: &str| compose(&lane, &TaskRules::default(), &[user(&[rule])]);
+    assert_eq!(denied(&of("Read(src/**)")), [""; 0]);
+    assert_eq!(denied(&of("Edit(src/**)")), ["Edit(src/**)"]);
+    assert_eq!(denied(&of("Edit(//etc/**)")), ["Edit(//etc/**)", "Read(//etc/**)"]);
+    for rule in ["Read(//w/repo/**)", "Edit(//**)", "Edit(//w/repo/.slots/one/**)"] {
+        let surface = of(rule);
+        assert_eq!(surface.conflicts[0].granted.origin, GrantOrigin::Free, "{rule}");
+    }
 }
 
 #[test]
@@ -92,7 +108,7 @@ fn p5_8_the_built_in_denials_spare_what_the_lane_grants() {
 
 #[test]
 fn p4_4_lists_that_do_not_fit_refuse() {
-    let many: Vec<String> = (0..60_000).map(|n| format!("Bash(command-{n:06})")).collect();
+    let many: Vec<String> = (0..900).map(|n| format!("Bash({}-{n})", "c".repeat(1000))).collect();
     let surface =
         compose(&LaneRules { deny: many, ..LaneRules::default() }, &TaskRules::default(), &[]);
     assert!(matches!(surface.lists(), Err(SurfaceError::TooLong { .. })));
