@@ -11,6 +11,7 @@ pub mod exit;
 pub mod inspect;
 pub mod log;
 pub mod output;
+pub mod render;
 pub mod setup;
 pub mod trust;
 pub mod wire;

@@ -17,6 +17,7 @@ use dispatch_core::id::TaskId;
 use dispatch_engine::hand_over::HandOver;
 use dispatch_engine::ports::{Forge, Ports};
 use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
+use dispatch_engine::supervise;
 use dispatch_git::{
     CodeRoot, GhForge, GhSettings, Git, GitForge, GitHubRepository, Identity, Ownership,
     Repository, VcsSettings, Who,
@@ -363,10 +364,18 @@ fn git() -> Git {
     Git::new("git", std::env::vars_os())
 }
 
+/// What a supervisor knows of the process it runs in.
+pub fn context(ground: &Ground) -> anyhow::Result<supervise::Context> {
+    let environment = std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect();
+    Ok(supervise::Context { environment, worker_edit: worker_edit(ground)?, confined: false })
+}
+
 /// The worker's board command: the program of that name beside this one, or this one under that name.
 ///
 /// The name lies in the state directory, which is outside every slot.
-pub fn worker_edit(ground: &Ground) -> anyhow::Result<Utf8PathBuf> {
+fn worker_edit(ground: &Ground) -> anyhow::Result<Utf8PathBuf> {
     let program = own_program()?;
     let beside = program.with_file_name("worker-edit");
     if beside.is_file() {

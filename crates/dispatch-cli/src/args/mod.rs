@@ -115,6 +115,26 @@ pub enum Command {
         #[arg(long)]
         recover: bool,
     },
+    /// Show slots, running attempts and the queue.
+    #[command(after_help = "Example:\n  dispatch status --watch")]
+    Status {
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+        /// Show it again every two seconds until interrupted.
+        #[arg(long, conflicts_with = "json")]
+        watch: bool,
+    },
+    /// Show every guard's verdict for one task, and the command line that would be launched.
+    #[command(after_help = "Example:\n  dispatch explain T-5 --json")]
+    Explain {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// Print JSON.
+        #[arg(long)]
+        json: bool,
+    },
     /// Show the readable log of an attempt.
     #[command(after_help = "Example:\n  dispatch logs T-5 --follow")]
     Logs {

@@ -2,8 +2,10 @@
 
 mod by_hand;
 mod config;
+mod explain;
 mod logs;
 mod pass;
+mod status;
 mod supervise;
 mod trust;
 
@@ -24,6 +26,8 @@ pub fn run(cli: Cli, off: Option<SelectionOff>) -> anyhow::Result<Exit> {
         None => pass::run(&cli.pass, &global, off),
         Some(Command::Pass(args)) => pass::run(&args, &global, off),
         Some(Command::Supervise { id, recover }) => supervise::run(&id, recover, &global),
+        Some(Command::Status { json, watch }) => status::run(json, watch, &global),
+        Some(Command::Explain { id, json }) => explain::run(&id, json, &global),
         Some(Command::Logs { id, attempt, follow, raw }) => {
             logs::run(&id, attempt, follow, raw, &global)
         }

@@ -4,13 +4,13 @@ use std::time::Duration;
 
 use dispatch_core::id::TaskId;
 use dispatch_core::trigger;
-use dispatch_engine::supervise::{Context, Drain, End, Mode, supervise};
+use dispatch_engine::supervise::{Drain, End, Mode, supervise};
 use dispatch_proc::Call;
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::wire::{Ground, World, own_program, worker_edit};
+use crate::wire::{Ground, World, context, own_program};
 
 /// What a callback says about itself; a pass in our place is none.
 const CALLBACK: [&str; 5] =
@@ -22,13 +22,7 @@ pub(super) fn run(id: &TaskId, recover: bool, global: &GlobalArgs) -> anyhow::Re
     let world = World::for_attempt(&ground, id)?;
     world.watch_signals()?;
     let lock = world.store.adopt_lock_from_stdin(id)?;
-    let context = Context {
-        environment: std::env::vars_os()
-            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-            .collect(),
-        worker_edit: worker_edit(&ground)?,
-        confined: false,
-    };
+    let context = context(&ground)?;
     let mode = if recover { Mode::Recover } else { Mode::Begin };
     match supervise(world.ports(), &context, id, lock, mode) {
         End::Ended { reason, drain: follows } => {
