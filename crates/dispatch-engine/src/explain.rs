@@ -115,8 +115,11 @@ pub fn explain(
     let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
     let facts = RoundFacts::read(ports, setup, &board, &remote, base.as_ref()).map_err(failed)?;
     let judged = facts.judge(ports, setup, task).map_err(failed)?;
-    let attempt =
-        facts.records.get(id).map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
+    let attempt = facts
+        .seen
+        .records
+        .get(id)
+        .map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
     let language = setup.config.language;
     Ok(Explanation {
         id: task.id.clone(),

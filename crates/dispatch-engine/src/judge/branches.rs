@@ -10,7 +10,7 @@ use dispatch_core::record::Record;
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 
-use super::RoundFacts;
+use super::Seen;
 use crate::hand_over::SeenBranch;
 use crate::ports::{PortError, RemoteBranch};
 use crate::settled::is_merged;
@@ -31,7 +31,7 @@ pub(crate) struct Branches {
 
 impl Branches {
     pub(super) fn of(
-        facts: &RoundFacts<'_>,
+        facts: &Seen<'_>,
         setup: &Setup,
         task: &Task,
         record: Option<&Record>,
@@ -68,13 +68,13 @@ impl Branches {
     }
 }
 
-fn has_integrating_parent(facts: &RoundFacts<'_>, task: &Task) -> bool {
+fn has_integrating_parent(facts: &Seen<'_>, task: &Task) -> bool {
     task.parent.as_ref().and_then(|id| facts.board.find(id)).is_some_and(has_own_branch)
 }
 
 /// The branches of the ancestors that integrate on one of their own, nearest first.
 fn integration_chain(
-    facts: &RoundFacts<'_>,
+    facts: &Seen<'_>,
     prefix: &str,
     task: &Task,
 ) -> Result<Vec<BranchName>, PortError> {
@@ -116,7 +116,7 @@ fn next_branch(
     })
 }
 
-impl RoundFacts<'_> {
+impl Seen<'_> {
     /// The branches that the remote has to be asked about (D3.5).
     pub(crate) fn of_interest(&self, setup: &Setup) -> Result<BTreeSet<BranchName>, PortError> {
         let mut names: BTreeSet<BranchName> = self.base.into_iter().cloned().collect();

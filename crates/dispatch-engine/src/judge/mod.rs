@@ -18,7 +18,7 @@ use dispatch_core::triage::Lane;
 use dispatch_guards::claims::TaskGraph;
 use dispatch_guards::guards::{
     BusyTasks, Evaluation, GuardInput, LaneFacts, LanePause, LaneRulesView, Limits, PolicyView,
-    RemoteFacts, Role, Seen, SlotFacts, evaluate, task_graph,
+    RemoteFacts, Role, Seen as SeenAs, SlotFacts, evaluate, task_graph,
 };
 use dispatch_guards::permission::{LaneRules, LaneSurface};
 use dispatch_guards::test_command::{TestCommand, resolve_test_command};
@@ -31,13 +31,18 @@ use crate::pass::free_slots;
 use crate::ports::{PortError, Ports, Recorded, Registry, RemoteBranch, RemoteView};
 use crate::setup::Setup;
 
-/// What is read once for all tasks of a round (D3.3).
-pub(crate) struct RoundFacts<'a> {
+/// Board, remote and records as they were seen.
+pub(crate) struct Seen<'a> {
     pub(crate) board: &'a Board,
     pub(crate) remote: &'a RemoteView,
     /// The branch work is proposed for; none when it could not be found out.
     pub(crate) base: Option<&'a BranchName>,
     pub(crate) records: BTreeMap<TaskId, Record>,
+}
+
+/// What is read once for all tasks of a round (D3.3).
+pub(crate) struct RoundFacts<'a> {
+    pub(crate) seen: Seen<'a>,
     graph: TaskGraph<TaskId>,
     surfaces: BTreeMap<Lane, Result<LaneSurface, String>>,
 }
@@ -72,7 +77,7 @@ pub(crate) fn last_seen(
     base: Option<&BranchName>,
 ) -> Result<RemoteView, PortError> {
     let nothing = RemoteView::default();
-    let names = RoundFacts::read(ports, setup, board, &nothing, base)?.of_interest(setup)?;
+    let names = Seen::read(ports, board, &nothing, base)?.of_interest(setup)?;
     let mut view = RemoteView::default();
     for name in names {
         if let Some(commit) = ports.vcs.kept(&name.fetched_ref())? {
@@ -99,6 +104,17 @@ pub(crate) fn readable_records(ports: &Ports<'_>) -> Result<BTreeMap<TaskId, Rec
     Ok(records)
 }
 
+impl<'a> Seen<'a> {
+    pub(crate) fn read(
+        ports: &Ports<'_>,
+        board: &'a Board,
+        remote: &'a RemoteView,
+        base: Option<&'a BranchName>,
+    ) -> Result<Self, PortError> {
+        Ok(Self { board, remote, base, records: readable_records(ports)? })
+    }
+}
+
 impl<'a> RoundFacts<'a> {
     pub(crate) fn read(
         ports: &Ports<'_>,
@@ -123,14 +139,8 @@ impl<'a> RoundFacts<'a> {
                 (*lane, surface)
             })
             .collect();
-        Ok(Self {
-            board,
-            remote,
-            base,
-            records: readable_records(ports)?,
-            graph: task_graph(board),
-            surfaces,
-        })
+        let seen = Seen::read(ports, board, remote, base)?;
+        Ok(Self { seen, graph: task_graph(board), surfaces })
     }
 
     /// Asks every guard about a task, with the slots, lanes and records of this moment.
@@ -142,7 +152,7 @@ impl<'a> RoundFacts<'a> {
     ) -> Result<Judged, PortError> {
         let registry = ports.store.registry()?;
         let record = ports.store.record(&task.id)?;
-        let branches = Branches::of(self, setup, task, record.as_ref())?;
+        let branches = Branches::of(&self.seen, setup, task, record.as_ref())?;
         let counts = ports.store.attempt_counts(&task.id)?;
         let limits = limits(ports, setup, &registry)?;
         let slots = SlotFacts {
@@ -162,18 +172,18 @@ impl<'a> RoundFacts<'a> {
         let policies = &setup.policies;
         let busy_ids = self.busy(&registry, &task.id);
         let busy = BusyTasks::collect(
-            self.board,
+            self.seen.board,
             busy_ids.iter().cloned(),
             &limits.project_root,
             &policies.siblings,
         );
-        let role = role(self.board, task);
+        let role = role(self.seen.board, task);
         let evaluation = evaluate(&GuardInput {
             task,
             role,
             review_bytes: 0,
             attempts: counts,
-            board: self.board,
+            board: self.seen.board,
             slots,
             limits: &limits,
             policy: PolicyView {
@@ -206,11 +216,12 @@ impl<'a> RoundFacts<'a> {
     /// The tasks that are worked on or keep a slot: their claims are taken.
     fn busy(&self, registry: &Registry, but: &TaskId) -> Vec<TaskId> {
         let on_board = self
+            .seen
             .board
             .tasks
             .values()
             .filter(|task| task.status == Status::InProgress && task.children.is_empty());
-        let recorded = self.records.values().filter(|record| record.phase != Phase::Ended);
+        let recorded = self.seen.records.values().filter(|record| record.phase != Phase::Ended);
         let mut busy: Vec<TaskId> = on_board
             .map(|task| task.id.clone())
             .chain(recorded.map(|record| record.task_id.clone()))
@@ -233,9 +244,9 @@ fn role(board: &Board, task: &Task) -> Role {
 
 fn seen(branch: &SeenBranch) -> dispatch_guards::guards::SeenBranch {
     let seen = match branch.seen {
-        RemoteBranch::At(_) => Seen::Present,
-        RemoteBranch::Absent => Seen::Absent,
-        RemoteBranch::Unknown => Seen::Unknown,
+        RemoteBranch::At(_) => SeenAs::Present,
+        RemoteBranch::Absent => SeenAs::Absent,
+        RemoteBranch::Unknown => SeenAs::Unknown,
     };
     dispatch_guards::guards::SeenBranch { name: branch.name.clone(), seen }
 }

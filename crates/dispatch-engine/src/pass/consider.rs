@@ -88,7 +88,7 @@ impl<'a> Considering<'a> {
 
     /// A task whose own file would make the board program run something is never dispatched (B2.7).
     fn hostile(&self, task: &Task) -> Option<String> {
-        let hostile = self.facts.board.problems.iter().find(|problem| {
+        let hostile = self.facts.seen.board.problems.iter().find(|problem| {
             problem.class == dispatch_core::board::ProblemClass::Hostile
                 && problem.id.as_ref() == Some(&task.id)
         });

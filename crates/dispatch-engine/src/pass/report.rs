@@ -31,6 +31,8 @@ pub struct RoundReport {
     pub considered: Vec<Considered>,
     /// Whether tasks were selected.
     pub selection: Selection,
+    /// What a person should know: task files that cannot be read, a remote that did not answer.
+    pub notes: Vec<String>,
     /// What went wrong beside all of that.
     pub problems: Vec<String>,
 }
@@ -162,6 +164,7 @@ impl RoundReport {
             self.selection
         );
         maintenance
+            .chain(self.notes.iter().cloned())
             .chain(self.problems.iter().cloned())
             .chain(self.considered.iter().map(ToString::to_string))
             .chain(off)
@@ -216,6 +219,7 @@ mod tests {
                 considered("T-3", End::Waiting { reason: WaitReason::NoFreeSlot }, ""),
             ],
             selection: Selection::Done,
+            notes: Vec::new(),
             problems: Vec::new(),
         };
         let report = PassReport { another: None, rounds: vec![round] };

@@ -10,7 +10,7 @@ use super::consider::Considering;
 use super::{Options, PassError, RoundReport, Selection};
 use crate::board_place::{BoardBranch, Memory, Round, look};
 use crate::budget::{Budget, NETWORK};
-use crate::judge::RoundFacts;
+use crate::judge::{RoundFacts, Seen};
 use crate::ports::{Lease, Ports, RemoteView};
 use crate::setup::{Setup, Trust};
 use crate::sweep;
@@ -22,12 +22,12 @@ pub(super) fn run(
     which: Round,
 ) -> Result<RoundReport, PassError> {
     let budget = Budget::start(ports.clock, NETWORK);
-    let mut problems = Vec::new();
+    let mut notes = Vec::new();
     let lease = take_lease(ports, setup, options, &budget);
     let base = match ports.vcs.base_branch() {
         Ok(base) => Some(base),
         Err(error) => {
-            problems.push(error.chain());
+            notes.push(error.chain());
             None
         }
     };
@@ -35,7 +35,7 @@ pub(super) fn run(
     let place = look(ports, setup, base.as_ref(), which, memory)?;
     let board = ports.board.read();
     let remote = fetch(ports, setup, &board, base.as_ref(), &budget)?;
-    problems.extend(remote.problem.clone());
+    notes.extend(remote.problem.clone());
     let maintenance = if options.dry_run {
         Vec::new()
     } else {
@@ -43,7 +43,8 @@ pub(super) fn run(
     };
     // The sweep may have changed the board: the guards look at what it is now (N29).
     let board = ports.board.read();
-    problems.extend(board.problems.iter().map(ToString::to_string));
+    notes.extend(board.problems.iter().map(ToString::to_string));
+    let mut problems = Vec::new();
     let (selection, considered) = match selection_off(options, setup, &place, &lease) {
         Some((reason, grounds)) => (Selection::Off { reason, grounds }, Vec::new()),
         None if candidates(&board).is_empty() => (Selection::NoQueuedTask, Vec::new()),
@@ -55,7 +56,7 @@ pub(super) fn run(
             (Selection::Done, considered)
         }
     };
-    Ok(RoundReport { maintenance, considered, selection, problems })
+    Ok(RoundReport { maintenance, considered, selection, notes, problems })
 }
 
 fn take_lease(ports: &Ports<'_>, setup: &Setup, options: &Options, budget: &Budget) -> Lease {
@@ -75,8 +76,7 @@ fn fetch(
     budget: &Budget,
 ) -> Result<RemoteView, PassError> {
     let nothing = RemoteView::default();
-    let facts = RoundFacts::read(ports, setup, board, &nothing, base)?;
-    let names = facts.of_interest(setup)?;
+    let names = Seen::read(ports, board, &nothing, base)?.of_interest(setup)?;
     Ok(ports.vcs.fetch(&names, budget.left(ports.clock)))
 }
 

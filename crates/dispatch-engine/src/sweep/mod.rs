@@ -69,15 +69,17 @@ impl SweepStep {
         Self::Parents,
     ];
 
-    /// Whether the step needs the board on its branch (M1.3).
+    /// Whether the step needs the board on its branch (M1.3). What became of a pull request is asked once, and what
+    /// follows from it must not be written into another branch's files.
     const fn needs_board(self) -> bool {
         match self {
             Self::BoardCommit
+            | Self::PullRequests
             | Self::DoneByHand
             | Self::Orphans
             | Self::CancelledByHand
             | Self::Parents => true,
-            Self::DeadAttempts | Self::PullRequests | Self::Backups | Self::HeldSlots => false,
+            Self::DeadAttempts | Self::Backups | Self::HeldSlots => false,
         }
     }
 

@@ -135,3 +135,25 @@ fn tasks_side_by_side_that_fail_and_wait_survive_any_kill() {
     });
     assert!(calls > 120, "{calls}");
 }
+
+/// Q1.4 (c): every call that changes something fails once.
+#[test]
+fn a_call_that_fails_once_loses_nothing_and_hangs_nothing() {
+    let whole = World::new(vec![task("T-1")]);
+    whole.fail_at(None);
+    play(&whole);
+    let calls = whole.calls();
+    assert!(calls > 60, "{calls}");
+    for fails in 1..=calls {
+        let world = World::new(vec![task("T-1")]);
+        world.fail_at(Some(fails));
+        play(&world);
+        world.fail_at(None);
+        // A lane that was paused for it goes on after a while.
+        for _ in 0..3 {
+            world.settle(&setup());
+            world.wait(3700);
+        }
+        invariants(&world, fails);
+    }
+}

@@ -198,6 +198,22 @@ fn m1_3_while_the_board_is_elsewhere_nothing_is_concluded_from_its_files() {
     assert_eq!(world.phase("T-1"), Phase::Claimed);
 }
 
+#[test]
+fn m1_3_a_merge_seen_while_the_board_is_elsewhere_is_not_written_into_another_branchs_files() {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    let head = world.record("T-1").pr.unwrap().commit;
+    let merged = dispatch_engine::ports::ProposalState::Merged { head, merge: None };
+    world.state().proposals.insert(1, merged);
+    let away = world.state().tasks.remove(&id("T-1")).unwrap();
+    world.state().place.branch = Some(branch("feature"));
+    world.pass(&setup());
+    world.state().place.branch = Some(branch("main"));
+    world.state().tasks.insert(id("T-1"), away);
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+}
+
 fn orphan_after(hours: f64, change: impl FnOnce(&World)) -> Status {
     let mut orphan = task("T-1");
     orphan.status = Status::InProgress;

@@ -33,7 +33,7 @@ impl Board for World {
     }
 
     fn set_status(&self, id: &TaskId, change: &StatusChange) -> Result<StatusWrite, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         if let Some(doing) = state.meanwhile.take() {
             doing(&mut state);
         }
@@ -54,14 +54,14 @@ impl Board for World {
     }
 
     fn comment(&self, id: &TaskId, body: &str) -> Result<(), PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         state.board_writes += 1;
         state.comments.push((id.clone(), body.to_owned()));
         Ok(())
     }
 
     fn tick(&self, id: &TaskId, list: Checklist, text: &str) -> Result<Tick, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let Some(task) = state.tasks.get_mut(id) else { return Ok(Tick::NoSuchItem) };
         let items = match list {
             Checklist::Acceptance => &mut task.acceptance,
@@ -87,7 +87,7 @@ impl Board for World {
         edits: &[WorkerEdit],
         _attempt: AttemptNumber,
     ) -> Result<WorkerEditEnd, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let Some(task) = state.tasks.get_mut(id) else {
             return Ok(WorkerEditEnd::Refused("the task is gone".to_owned()));
         };
@@ -128,7 +128,7 @@ impl Forge for World {
     }
 
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         state.opened += 1;
         let number = state.opened;
         let url = format!("https://forge.example/pull/{number}");
@@ -138,17 +138,17 @@ impl Forge for World {
     }
 
     fn update_body(&self, _number: u64, _body: &str) -> Result<(), PortError> {
-        self.effect();
+        self.try_effect()?;
         Ok(())
     }
 
     fn label(&self, _number: u64, _label: &str) -> Result<(), PortError> {
-        self.effect();
+        self.try_effect()?;
         Ok(())
     }
 
     fn request_review(&self, _number: u64, _reviewer: &str) -> Result<(), PortError> {
-        self.effect();
+        self.try_effect()?;
         Ok(())
     }
 }

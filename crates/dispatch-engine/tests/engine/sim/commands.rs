@@ -33,7 +33,7 @@ impl Commands for World {
         lock: Box<dyn TaskLock>,
         recover: bool,
     ) -> Result<ProcessMark, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         assert_eq!(
             state.locks.get(&id.canonical()),
             Some(&self.pid),
@@ -62,12 +62,12 @@ impl Commands for World {
     }
 
     fn nudge(&self, process: &ProcessMark) -> Result<(), PortError> {
-        self.effect().nudged.push(process.pid);
+        self.try_effect()?.nudged.push(process.pid);
         Ok(())
     }
 
     fn kill(&self, process: &ProcessMark) -> Result<(), PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         state.killed.push(process.pid);
         state.locks.retain(|_, pid| *pid != process.pid);
         state.pending.retain(|pending| pending.pid != process.pid);

@@ -79,7 +79,7 @@ impl Vcs for World {
     }
 
     fn commit_board(&self, message: &str) -> Result<BoardCommit, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let Some(head) = state.place.head.clone().filter(|_| state.board_dirty) else {
             return Ok(BoardCommit::Nothing);
         };
@@ -140,7 +140,7 @@ impl Vcs for World {
     }
 
     fn merge(&self, start: &CommitId, base: &CommitId, message: &str) -> Result<Merge, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         if state.repository.is_ancestor(base, start) {
             return Ok(Merge::UpToDate);
         }
@@ -157,7 +157,7 @@ impl Vcs for World {
         start: &CommitId,
         _keep: &[RepoPath],
     ) -> Result<Prepared, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let files = state.repository.files(start).clone();
         state.slots.insert(slot.name.clone(), files);
         Ok(Prepared::default())
@@ -261,7 +261,7 @@ impl Vcs for World {
     }
 
     fn keep(&self, name: &str, commit: &CommitId) -> Result<(), PortError> {
-        self.effect().repository.refs.insert(name.to_owned(), commit.clone());
+        self.try_effect()?.repository.refs.insert(name.to_owned(), commit.clone());
         Ok(())
     }
 
@@ -275,7 +275,7 @@ impl Vcs for World {
         commit: &CommitId,
         expected: Option<&CommitId>,
     ) -> Result<Push, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         if state.repository.remote.get(branch) != expected {
             return Ok(Push::Moved);
         }
@@ -284,7 +284,7 @@ impl Vcs for World {
     }
 
     fn push_backup(&self, name: &str) -> Result<(), PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         if state.push_fails {
             return Err(broken("push").pausing(PauseCause::RemoteUnreachable));
         }
@@ -298,7 +298,7 @@ impl Vcs for World {
         branch: &BranchName,
         expected: &CommitId,
     ) -> Result<Deletion, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         match state.repository.remote.get(branch) {
             None => Ok(Deletion::Gone),
             Some(found) if found != expected => Ok(Deletion::Moved),
@@ -316,7 +316,7 @@ impl Vcs for World {
         tree: &TreeId,
         _start: &CommitId,
     ) -> Result<Utf8PathBuf, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let files = state.repository.trees[number(tree.as_str())].clone();
         state.verification.insert(slot.name.clone(), files);
         Ok(slot.verification())

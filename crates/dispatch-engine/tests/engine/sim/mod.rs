@@ -25,7 +25,7 @@ use dispatch_core::task::{ChecklistItem, DeclaredFile, OneLine, Task};
 use dispatch_core::triage::{Answer, ExecutionPath, Lane, Tier};
 use dispatch_engine::pass::{self, Options, PassError, PassReport};
 use dispatch_engine::ports::{
-    Answer as VcsAnswer, BoardPlace, ForgeKind, LaneState, Lease, OwnerRecord, Ports,
+    Answer as VcsAnswer, BoardPlace, ForgeKind, LaneState, Lease, OwnerRecord, PortError, Ports,
     ProposalState, PullRequest, Review, Verdict,
 };
 use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
@@ -132,6 +132,7 @@ struct Shared {
     state: RefCell<State>,
     calls: Cell<usize>,
     dies_before: Cell<Option<usize>>,
+    fails_at: Cell<Option<usize>>,
 }
 
 /// A process's view of the world; a copy is the same process.
@@ -339,6 +340,7 @@ impl World {
                 state: RefCell::new(state),
                 calls: Cell::new(0),
                 dies_before: Cell::new(None),
+                fails_at: Cell::new(None),
             }),
             pid: 1,
         }
@@ -365,6 +367,21 @@ impl World {
     fn effect(&self) -> RefMut<'_, State> {
         self.shared.calls.set(self.shared.calls.get() + 1);
         self.call()
+    }
+
+    /// One call that changes something and may fail; the one that is to fail changes nothing.
+    fn try_effect(&self) -> Result<RefMut<'_, State>, PortError> {
+        let state = self.effect();
+        if self.shared.fails_at.get() == Some(self.shared.calls.get()) {
+            return Err(PortError::new("do what was asked", "the machine hiccups"));
+        }
+        Ok(state)
+    }
+
+    /// From now on this call fails, counted from 1; none lets all work.
+    pub(crate) fn fail_at(&self, call: Option<usize>) {
+        self.shared.calls.set(0);
+        self.shared.fails_at.set(call);
     }
 
     pub(crate) fn calls(&self) -> usize {
@@ -455,14 +472,13 @@ impl World {
     /// Passes and supervisors until nothing happens any more, as a drain chain does (D9.8).
     pub(crate) fn settle(&self, setup: &Setup) {
         for _ in 0..40 {
-            if let Some(pass) = self.try_pass(setup, &Options::default()) {
-                pass.unwrap();
-            }
+            let pass = self.try_pass(setup, &Options::default());
+            let failed = pass.is_some_and(|pass| pass.is_err());
             let mut ran = false;
             while self.supervise_next().is_some() {
                 ran = true;
             }
-            if !ran {
+            if !ran && !failed {
                 return;
             }
         }

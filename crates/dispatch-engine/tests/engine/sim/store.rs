@@ -70,7 +70,7 @@ impl World {
 
 impl Store for World {
     fn wish_for_pass(&self) -> Result<(), PortError> {
-        self.effect().wishes += 1;
+        self.try_effect()?.wishes += 1;
         Ok(())
     }
 
@@ -108,7 +108,7 @@ impl Store for World {
     }
 
     fn write_record(&self, record: &Record) -> Result<(), PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let holder = state.locks.get(&record.task_id.canonical());
         assert_eq!(holder, Some(&self.pid), "a record is written by the holder of its lock");
         state.records.insert(record.task_id.clone(), record.clone());
@@ -120,7 +120,7 @@ impl Store for World {
         id: &TaskId,
         above: Option<AttemptNumber>,
     ) -> Result<AttemptNumber, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let highest = state.attempts.get(id).copied().max(above);
         let next = highest.map_or(AttemptNumber::FIRST, AttemptNumber::next);
         state.attempts.insert(id.clone(), next);
@@ -151,7 +151,7 @@ impl Store for World {
         content: &[u8],
     ) -> Result<(), PortError> {
         let path = self.attempt_path(id, attempt, file);
-        self.effect().files.insert(path, content.to_vec());
+        self.try_effect()?.files.insert(path, content.to_vec());
         Ok(())
     }
 
@@ -183,7 +183,7 @@ impl Store for World {
         name: &'static str,
         value: &Value,
     ) -> Result<(), PortError> {
-        self.effect().private.insert((id.clone(), name.to_owned()), value.clone());
+        self.try_effect()?.private.insert((id.clone(), name.to_owned()), value.clone());
         Ok(())
     }
 
@@ -197,7 +197,7 @@ impl Store for World {
     }
 
     fn change_slot(&self, name: &SlotName, change: &SlotChange) -> Result<SlotEntry, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let capacity = state.capacity.clone();
         let entry = state.registry.iter_mut().find(|entry| entry.name == *name).unwrap();
         let before = entry.clone();
@@ -231,7 +231,7 @@ impl Store for World {
     }
 
     fn write_request(&self, id: &TaskId, request: &Request) -> Result<(), PortError> {
-        self.effect().requests.insert(id.clone(), request.clone());
+        self.try_effect()?.requests.insert(id.clone(), request.clone());
         Ok(())
     }
 
@@ -240,7 +240,7 @@ impl Store for World {
     }
 
     fn clear_request(&self, id: &TaskId) -> Result<(), PortError> {
-        self.effect().requests.remove(id);
+        self.try_effect()?.requests.remove(id);
         Ok(())
     }
 
@@ -253,7 +253,7 @@ impl Store for World {
         lane: Lane,
         change: &mut dyn FnMut(&mut LaneState),
     ) -> Result<LaneState, PortError> {
-        let mut state = self.effect();
+        let mut state = self.try_effect()?;
         let lane_state = state.lanes.entry(lane).or_default();
         change(lane_state);
         Ok(lane_state.clone())
@@ -264,7 +264,7 @@ impl Store for World {
     }
 
     fn write_owner(&self, owner: &OwnerRecord) -> Result<(), PortError> {
-        self.effect().owner = owner.clone();
+        self.try_effect()?.owner = owner.clone();
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl Store for World {
     }
 
     fn write_observed(&self, id: &TaskId, seen: &Beat, at: &Beat) -> Result<(), PortError> {
-        self.effect().observed.insert(id.clone(), (seen.clone(), at.clone()));
+        self.try_effect()?.observed.insert(id.clone(), (seen.clone(), at.clone()));
         Ok(())
     }
 
@@ -285,7 +285,7 @@ impl Store for World {
         &self,
         change: &mut dyn FnMut(&mut BTreeMap<String, u32>),
     ) -> Result<(), PortError> {
-        change(&mut self.effect().backups);
+        change(&mut self.try_effect()?.backups);
         Ok(())
     }
 
