@@ -1,5 +1,6 @@
 //! The supervisor: owns one attempt from claim to end, also after a crash (D9).
 
+mod abandon;
 mod attempt;
 mod broker;
 mod environment;
@@ -19,7 +20,7 @@ use dispatch_core::names::Outcome;
 use dispatch_core::triage::Lane;
 
 pub use self::attempt::Environment;
-pub(crate) use self::attempt::{Asked, Attempt, CloseState};
+pub(crate) use self::attempt::{Asked, Attempt, CloseState, NoAttempt};
 pub(crate) use self::environment::command_environment;
 pub(crate) use self::outcome::{counted, write_outcome};
 pub(crate) use self::provision::{ProvisionEnd, Where, provision};
@@ -86,7 +87,12 @@ pub fn supervise(
 ) -> End {
     let mut attempt = match Attempt::take_over(ports, context, id) {
         Ok(attempt) => attempt,
-        Err(error) => return End::Left { why: error.chain() },
+        Err(NoAttempt::Unusable(error)) => {
+            let end = abandon::abandon(&ports, id, &error);
+            drop(lock);
+            return end;
+        }
+        Err(NoAttempt::Port(error)) => return End::Left { why: error.chain() },
     };
     let run = match mode {
         Mode::Begin => work(&mut attempt),

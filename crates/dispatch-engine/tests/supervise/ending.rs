@@ -401,6 +401,21 @@ fn c10_1_work_that_cannot_be_saved_holds_the_slot() {
     assert_eq!(state.record.as_ref().unwrap().counts.uncounted, 1);
 }
 
+/// I3, I4: without its hand-over nothing can be judged or saved, but neither is it left in progress for ever.
+#[test]
+fn i4_an_attempt_whose_hand_over_is_broken_holds_its_slot_and_tells_a_person() {
+    let world = World::new(diligent());
+    world.state().private.insert("hand-over".to_owned(), json!({"taskId": "T-5"}));
+    world.state().record.as_mut().unwrap().phase = Phase::Running;
+    assert_eq!(world.supervise(Mode::Recover), ended("work-held"));
+    assert_eq!(world.status(), Status::Blocked);
+    assert!(world.state().entry.held.is_some());
+    assert!(world.state().comments[0].contains("/code/slots/dispatch-1"));
+    // A second look changes and says nothing more.
+    assert!(matches!(world.supervise(Mode::Recover), End::Left { .. }));
+    assert_eq!(world.state().comments.len(), 1);
+}
+
 /// D9.7: another claim has taken over; nothing more is touched.
 #[test]
 fn d9_7_an_attempt_whose_token_changed_is_left_alone() {
