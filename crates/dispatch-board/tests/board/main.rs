@@ -7,7 +7,9 @@
 )]
 
 mod differential;
+mod generated;
 mod places;
+mod program;
 mod reads;
 mod stress;
 mod support;

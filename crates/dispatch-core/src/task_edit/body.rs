@@ -46,12 +46,8 @@ impl Place {
                         .find(|range| !within(range.start, &inside))
                 }),
             Self::Comments => {
-                let mut from = 0;
-                while let Some((whole, _)) = comments::block(text, from) {
-                    if !within(whole.start, &inside) {
-                        return Some(whole);
-                    }
-                    from = whole.end;
+                if let Some((whole, _)) = comments::sections(text, &inside).next() {
+                    return Some(whole);
                 }
                 unmarked_comments(text, &inside)
             }
@@ -296,15 +292,8 @@ pub(super) fn has_empty_list(text: &str, list: Checklist) -> bool {
 
 /// The body with these comments instead of its own.
 pub(super) fn with_comments(text: &str, all: &[Written]) -> String {
-    let sections: Vec<Range> = section_ranges(text).into_iter().map(|(_, range)| range).collect();
-    let mut old: Vec<Range> = Vec::new();
-    let mut from = 0;
-    while let Some((whole, _)) = comments::block(text, from) {
-        from = whole.end;
-        if !within(whole.start, &sections) {
-            old.push(whole);
-        }
-    }
+    let others: Vec<Range> = section_ranges(text).into_iter().map(|(_, range)| range).collect();
+    let old: Vec<Range> = comments::sections(text, &others).map(|(whole, _)| whole).collect();
     let mut rest = text.to_owned();
     for range in old.into_iter().rev() {
         rest = format!("{}\n{}", &rest[..range.start], &rest[range.end..]);

@@ -368,11 +368,11 @@ pub fn comment_text(text: &str) -> String {
         .chars()
         .filter(|c| !c.is_control() || matches!(c, '\n' | '\t'))
         .collect();
+    let structure =
+        |line: &str| js_text::trim(line) == "---" || !task_file::markers(line).is_empty();
     let lines: Vec<String> = clean
         .split('\n')
-        .map(
-            |line| if js_text::trim(line) == "---" { format!("\\{line}") } else { line.to_owned() },
-        )
+        .map(|line| if structure(line) { format!("\\{line}") } else { line.to_owned() })
         .collect();
     let mut text = lines.join("\n");
     for word in ["COMMENTS:", "COMMENT:"] {

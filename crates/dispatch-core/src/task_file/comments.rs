@@ -57,18 +57,33 @@ fn after_blank_lines(text: &str, from: usize) -> Option<usize> {
     text[from..from + blanks].rfind('\n').map(|feed| from + feed + 1)
 }
 
+/// Every comments section that does not begin inside one of `others`: its range and its body.
+///
+/// A look-alike inside another section is passed over by its heading alone, so that it cannot swallow what follows it.
+pub(crate) fn sections<'a>(
+    text: &'a str,
+    others: &'a [Range],
+) -> impl Iterator<Item = (Range, Range)> + 'a {
+    let mut from = 0;
+    std::iter::from_fn(move || {
+        loop {
+            let (whole, body) = block(text, from)?;
+            if !within(whole.start, others) {
+                from = whole.end;
+                return Some((whole, body));
+            }
+            from = whole.start + 1;
+        }
+    })
+}
+
 /// Every comment, numbered by position.
 pub(crate) fn all(text: &str) -> Vec<Written> {
-    let sections: Vec<Range> = section_ranges(text).into_iter().map(|(_, range)| range).collect();
-    let mut from = 0;
-    while let Some((whole, body)) = block(text, from) {
-        if !within(whole.start, &sections) {
-            let body = &text[body];
-            return if body.contains(OLD_BEGIN) { old_form(body) } else { ruled_form(body) };
-        }
-        from = whole.end;
-    }
-    Vec::new()
+    let others: Vec<Range> = section_ranges(text).into_iter().map(|(_, range)| range).collect();
+    let first = sections(text, &others).next();
+    let Some((_, body)) = first else { return Vec::new() };
+    let body = &text[body];
+    if body.contains(OLD_BEGIN) { old_form(body) } else { ruled_form(body) }
 }
 
 fn ruled_form(body: &str) -> Vec<Written> {

@@ -9,4 +9,5 @@
 
 mod files;
 mod fixtures;
+mod properties;
 mod views;
