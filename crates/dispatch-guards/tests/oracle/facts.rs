@@ -1,6 +1,7 @@
 //! What the facts say in words, beyond the recorded cases.
 
-use dispatch_guards::permission::{Decision, decide_case};
+use dispatch_guards::permission::{Decision, Rule, decide_case, lint, relation};
+use proptest::prelude::*;
 use serde_json::{Value, json};
 use test_case::test_case;
 
@@ -291,4 +292,20 @@ fn k6_a_field_that_is_not_modelled_is_named() {
     assert_eq!(printed, r#"{"decision":"unknown","because":"the field `managed`"}"#);
     assert!(decide_case(&json!({"input": {}})).is_err());
     assert!(decide_case(&json!([])).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(4000))]
+
+    /// Q1.7: no command, rule or path makes the model panic or hang.
+    #[test]
+    fn any_text_is_decided(
+        command in "([a-z ]{0,4}|[ -~]{0,6}|[\"'`$(){}<>|&;#~\\\\*?\\[\n=]{0,5}|cat <<'E'\n|\nE\n\\)|é|\u{a0}|timeout 5 |env |sudo -u |watch |cd |rm ){0,8}",
+        rule in "(Bash|Edit|Read|mcp__|x)?[ (]{0,2}[ -~é]{0,12}[)]{0,2}",
+        path in "(~|/|\\.\\./|é|[a-z.]{0,5}|link/|[ -~]){0,6}",
+    ) {
+        let shell = json!({"allow": [rule], "deny": [rule], "tool": "Bash", "input": {"command": command}});
+        let file = json!({"allow": [rule], "deny": ["Read(.env)"], "tool": "Edit", "input": {"file_path": path}});
+        let _answers = (decide_case(&shell), decide_case(&file), lint(&rule), relation(&Rule::parse(&rule), &Rule::parse(&command)));
+    }
 }

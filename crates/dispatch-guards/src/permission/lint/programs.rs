@@ -95,16 +95,106 @@ const RUNNERS: &[&str] = &[
     "just",
     "go",
     "cargo",
+    "ts-node",
+    "tsx",
+    "jshell",
+    "groovy",
+    "scala",
+    "ghci",
+    "runghc",
+    "swift",
+    "elixir",
+    "erl",
+    "julia",
+    "octave",
+    "pwsh",
+    "powershell",
+    "expect",
+    "m4",
+    "pip",
+    "pipenv",
+    "gem",
+    "composer",
+    "rake",
+    "ant",
+    "cmake",
+    "ninja",
+    "bazel",
+    "nix",
+    "nix-shell",
+    "brew",
+    "apt",
+    "apt-get",
+    "systemctl",
+    "systemd-run",
+    "crontab",
+    "at",
+    "batch",
+    "screen",
+    "tmux",
+    "socat",
+    "nc",
+    "ncat",
+    "sqlite",
+    "psql",
+    "mysql",
+    "mount",
+    "helm",
+    "terraform",
+    "ansible",
+    "vagrant",
+    "hyperfine",
+    "entr",
+    "fakeroot",
+    "proxychains",
+    "perf",
+    "valgrind",
+    "rlwrap",
+    "unbuffer",
+    "chronic",
+    "eatmydata",
+    "xvfb-run",
+    "dbus-run-session",
+    "setarch",
+    "linux64",
+    "linux32",
+    "tini",
+    "dumb-init",
+    "gosu",
+    "bwrap",
+    "firejail",
+    "chpst",
+    "softlimit",
+    "setuidgid",
+    "catchsegv",
+    "cpulimit",
+    "caffeinate",
+    "ts",
+    "nq",
+    "tsp",
+    "claude",
 ];
+
+/// Runners whose options narrow what they run: `pnpm --filter` is no `python -u`.
+const BUILD_TOOLS: &[&str] = &[
+    "npm", "pnpm", "yarn", "bun", "uv", "poetry", "bundle", "make", "just", "go", "cargo", "gh",
+    "docker", "podman", "kubectl", "rake", "ant", "cmake", "ninja", "bazel",
+];
+
+/// Programs that change the board or the dispatcher's own state.
+const BOARD_PROGRAMS: &[&str] = &["backlog", "dispatch", "worker-edit"];
 
 /// Programs that write where the agent does not look [a_tee-02, cmdnoed-15].
 const WRITERS: &[&str] = &[
     "tee", "dd", "ln", "chmod", "chown", "install", "truncate", "patch", "tar", "unzip", "zip",
-    "cpio", "rsync", "scp", "curl", "wget", "split", "shred", "mkfifo", "mktemp",
+    "cpio", "rsync", "scp", "curl", "wget", "split", "shred", "mkfifo", "mktemp", "openssl", "gpg",
+    "gcc", "cc", "clang", "rustc", "javac", "ld", "sftp", "ftp", "rclone", "aws", "az", "gcloud",
+    "gsutil",
 ];
 
 /// Readers with an option that writes or runs.
 const READERS: &[(&str, &str)] = &[
+    ("sed", "`sed` runs programs (`e`) and writes files (`w`)"),
     ("sort", "`sort -o` writes a file"),
     ("tree", "`tree -o` writes a file"),
     ("rg", "`rg --pre` runs a program"),
@@ -131,6 +221,11 @@ const GIT_DOORS: &[(&str, &str)] = &[
     ("diff", "`git diff --output` writes a file"),
     ("show", "`git show --output` writes a file"),
     ("format-patch", "`git format-patch -o` writes anywhere"),
+    ("checkout-index", "`git checkout-index --prefix` writes anywhere"),
+    ("fetch", "`git fetch --upload-pack` runs a program"),
+    ("pull", "`git pull --upload-pack` runs a program"),
+    ("ls-remote", "`git ls-remote --upload-pack` runs a program"),
+    ("push", "`git push --receive-pack` runs a program"),
 ];
 
 /// Words after which a runner takes anything.
@@ -144,16 +239,22 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
     if matches!(pattern, ShellPattern::Text(_)) {
         return None;
     }
-    if let Peeled::Inner(inner) = peel(pattern)
-        && inner.head().split(' ').next().is_some_and(|word| !word.is_empty())
-    {
-        return lint_reach(&inner);
+    match peel(pattern) {
+        Peeled::Inner(inner) if !inner.head().is_empty() => return lint_reach(&inner),
+        // `FOO=* x *` takes in `FOO=1 any program x`.
+        Peeled::Anything if matches!(pattern, ShellPattern::Glob(_)) => {
+            return Some(Lint::reaches(
+                Reach::Acts,
+                "the star stands before the program: it grants any program",
+            ));
+        }
+        Peeled::Nothing | Peeled::Anything | Peeled::Inner(_) => {}
     }
     let words = fixed_words(pattern);
     let Some((program, rest)) = words.split_first() else {
         return lint_open_name(pattern.head());
     };
-    let program = *program;
+    let program = plain_name(program);
     if program == "git" {
         return lint_git(rest);
     }
@@ -161,7 +262,18 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
         let acts = rest.iter().any(|word| word.starts_with("-exec") || *word == "-delete");
         return acts.then(|| Lint::reaches(Reach::Acts, "`find` with actions runs programs"));
     }
-    if RUNNERS.contains(&program) && rest.iter().all(|word| RUNNER_OPTIONS.contains(word)) {
+    if BOARD_PROGRAMS.contains(&program) {
+        return Some(Lint::reaches(
+            Reach::Acts,
+            format!(
+                "`{program}` reaches other tasks; a worker's own board command is granted by itself"
+            ),
+        ));
+    }
+    let open = |word: &&str| {
+        RUNNER_OPTIONS.contains(word) || (word.starts_with('-') && !BUILD_TOOLS.contains(&program))
+    };
+    if RUNNERS.contains(&program) && rest.iter().all(open) {
         return Some(Lint::reaches(
             Reach::Acts,
             format!("`{program}` runs what it is given: it grants any program"),
@@ -180,8 +292,22 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
     lint_output_option(rest)
 }
 
+/// The name of a program without its folder and version: `/usr/bin/python3.12` is `python`.
+fn plain_name(program: &str) -> &str {
+    let name = program.rsplit('/').next().unwrap_or(program);
+    let known = |name: &str| RUNNERS.contains(&name) || WRITERS.contains(&name);
+    let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
+    if !known(name) && known(bare) { bare } else { name }
+}
+
 /// A pattern whose star stands in or before the program's name.
 fn lint_open_name(start: &str) -> Option<Lint> {
+    if start.contains('/') {
+        return Some(Lint::reaches(
+            Reach::Acts,
+            "`..` in a path is not resolved: the star takes in any program",
+        ));
+    }
     if start.is_empty() {
         return Some(Lint::reaches(Reach::Acts, "it begins with a star: it grants any program"));
     }

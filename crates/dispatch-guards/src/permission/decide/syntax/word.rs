@@ -221,9 +221,9 @@ impl Reader<'_> {
                 .collect();
             let end = format!("\n{delimiter}\n");
             if let Some(found) = rest.find(&end) {
-                let close = rest[found + end.len()..].find(')').unwrap_or_default();
-                let length = rest[..=found + end.len() + close].chars().count();
-                return from + 1 + length;
+                let after = found + end.len();
+                let length = rest[after..].find(')').map_or(rest.len(), |close| after + close + 1);
+                return from + 1 + rest[..length].chars().count();
             }
         }
         self.matching(from, '(', ')')
