@@ -403,3 +403,12 @@ fn d4_attempts_are_exhausted_after_the_configured_number_and_faults_do_not_count
     let lines = world.lines(&setup());
     assert!(lines[0].starts_with("T-1: blocked, attempts-exhausted"), "{lines:?}");
 }
+
+#[test]
+fn m2_a_request_about_an_earlier_attempt_does_not_stop_the_next_one() {
+    let world = World::new(vec![task("T-1")]);
+    let request = dispatch_core::record::Request::Cancel { to: None };
+    world.state().requests.insert(id("T-1"), request);
+    world.settle(&setup());
+    assert!(world.record("T-1").pr.is_some());
+}
