@@ -8,7 +8,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
 
-pub use self::inspect::{InspectArgs, InspectCommand};
+pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
 
 /// Unattended dispatcher for AI coding agents over Backlog.md boards.
 ///

@@ -1,7 +1,10 @@
 //! The pure decisions on input of a person's own (K6): one JSON object in, one out, no side effect.
 
+mod board;
 mod core;
 mod guards;
+mod permission;
+mod surface;
 
 use std::io::{BufRead, Read};
 
@@ -10,9 +13,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::args::{GlobalArgs, InspectArgs, InspectCommand};
+use crate::args::{GlobalArgs, InspectArgs, InspectCommand, TaskFormat};
 use crate::exit::Exit;
 use crate::output;
+use crate::wire::Ground;
 
 /// A decision over one input. The error is a sentence that says what is unusable about the input.
 type Decision<'a> = &'a dyn Fn(Value) -> Result<Value, String>;
@@ -21,6 +25,28 @@ type Decision<'a> = &'a dyn Fn(Value) -> Result<Value, String>;
 pub fn run(args: &InspectArgs, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let decide = |decision: Decision<'_>| answer(decision, args.batch);
     match &args.command {
+        InspectCommand::Task { format, id } if args.batch => {
+            anyhow::ensure!(
+                id.is_none() && *format == TaskFormat::File,
+                "in a batch each line names its own format and id"
+            );
+            decide(&board::task_of_batch)
+        }
+        InspectCommand::Task { format, id } => {
+            let text = std::io::read_to_string(std::io::stdin())
+                .context("could not read standard input")?;
+            told(board::task(*format, &text, id.as_deref()))
+        }
+        InspectCommand::Board { reader } => {
+            output::json(&board::board(&Ground::find(global)?, *reader)?)?;
+            Ok(Exit::Done)
+        }
+        InspectCommand::Surface { lane, task } => told(surface::surface(global, *lane, task)?),
+        InspectCommand::Guards => decide(&permission::guards),
+        InspectCommand::Tool => decide(&|input| permission::tool(&input)),
+        InspectCommand::Relation => decide(&permission::relate),
+        InspectCommand::Lint => decide(&permission::lint_rule),
+        InspectCommand::Parents => decide(&board::parents),
         InspectCommand::Stream => decide(&core::stream),
         InspectCommand::WorkerEdit => decide(&core::worker_edit),
         InspectCommand::Scope => decide(&guards::scope),
@@ -46,7 +72,12 @@ fn answer(decision: Decision<'_>, batch: bool) -> anyhow::Result<Exit> {
     }
     let mut text = String::new();
     std::io::stdin().read_to_string(&mut text).context("could not read standard input")?;
-    match parse(&text).and_then(decision) {
+    told(parse(&text).and_then(decision))
+}
+
+/// Prints one answer, or why there is none.
+fn told(answer: Result<Value, String>) -> anyhow::Result<Exit> {
+    match answer {
         Ok(answer) => {
             output::json(&answer)?;
             Ok(Exit::Done)

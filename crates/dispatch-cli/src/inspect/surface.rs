@@ -1,0 +1,54 @@
+//! The whole surface of a worker: granted, loaded, free, denied, conflicts.
+
+use dispatch_core::id::TaskId;
+use dispatch_core::launch::expected_surface;
+use dispatch_core::triage::Lane;
+use dispatch_engine::explain::explain;
+use dispatch_guards::guards::SurfaceSnapshot;
+use dispatch_guards::permission::{TaskRules, compose};
+use dispatch_guards::test_command::{TestShapes, resolve_test_command};
+use serde_json::Value;
+
+use super::printed;
+use crate::args::GlobalArgs;
+use crate::wire::{Ground, Role, World, context};
+
+/// What a worker on this task would be granted and denied, and what it has for free.
+pub(super) fn surface(
+    global: &GlobalArgs,
+    lane: Option<Lane>,
+    id: &TaskId,
+) -> anyhow::Result<Result<Value, String>> {
+    let ground = Ground::find(global)?;
+    let world = World::new(&ground, ground.setup()?, Role::Pass)?;
+    let explanation = explain(&world.ports(), &world.setup, &context(&ground)?, id)?;
+    let task = &explanation.input.task;
+    let Some(lane) = lane.or(task.lane.given()) else {
+        return Ok(Err(format!("{id} names no lane; give one with `--lane`")));
+    };
+    if Some(lane) != task.lane.given() {
+        return Ok(Err(format!(
+            "{id} is not on lane {lane}; its labels decide what it is granted"
+        )));
+    }
+    let SurfaceSnapshot { rules, loaded, unreadable, worker_edit } = &explanation.input.surface;
+    if let Some(why) = unreadable {
+        return Ok(Err(why.clone()));
+    }
+    let shapes = TestShapes::with(&world.setup.config.test_commands)?;
+    let test = task.test_command.given().and_then(|text| resolve_test_command(text, &shapes).ok());
+    let task_rules =
+        TaskRules { worker_edit: worker_edit.clone(), test_command: test.map(|test| test.rule()) };
+    let surface = compose(rules, &task_rules, loaded);
+    Ok(whole(lane, &surface))
+}
+
+fn whole(lane: Lane, surface: &dispatch_guards::permission::Surface) -> Result<Value, String> {
+    let (_, deny) = surface.lists().map_err(|error| error.to_string())?;
+    let mut value = printed(surface)?;
+    let free: Vec<String> = expected_surface(lane, &[], &deny).tools.into_iter().collect();
+    if let Value::Object(map) = &mut value {
+        map.insert("free".to_owned(), free.into());
+    }
+    Ok(value)
+}
