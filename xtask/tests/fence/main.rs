@@ -11,8 +11,7 @@ use std::process::Command;
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// The crates that only decide.
-const PURE: [&str; 4] =
-    ["dispatch-core", "dispatch-guards", "dispatch-close", "dispatch-graph"];
+const PURE: [&str; 4] = ["dispatch-core", "dispatch-guards", "dispatch-close", "dispatch-graph"];
 
 fn root() -> &'static Utf8Path {
     Utf8Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()

@@ -3,11 +3,14 @@
 use std::collections::BTreeMap;
 
 use dispatch_core::config;
+use dispatch_core::prompt::check_template;
+use dispatch_guards::permission::{Severity, lint_lists};
 use serde_json::{Value, json};
 
 use crate::args::{ConfigCommand, GlobalArgs};
 use crate::exit::Exit;
 use crate::output;
+use crate::setup::Setup;
 use crate::wire::Ground;
 
 /// Checks or prints the configuration.
@@ -34,11 +37,11 @@ fn check(ground: &Ground) -> anyhow::Result<Exit> {
             older.path, older.file
         ))?;
     }
-    for (lane, settings) in &setup.lanes {
-        if let Err(error) = settings {
-            output::line(&format!("error: lane {lane}: {error}"))?;
+    for finding in lane_findings(&setup).into_iter().chain(template_findings(&setup)) {
+        if finding.severity == Severity::Error {
             exit = Exit::Failed;
         }
+        output::line(&finding.text)?;
     }
     for narrowed in &setup.config().paths.narrowed {
         output::line(&format!("note: the built-in path rule `{narrowed}` is taken out"))?;
@@ -49,6 +52,70 @@ fn check(ground: &Ground) -> anyhow::Result<Exit> {
         output::line(&format!("{} can be used", setup.file))?;
     }
     Ok(exit)
+}
+
+/// Something wrong with a file the configuration names.
+struct Finding {
+    severity: Severity,
+    text: String,
+}
+
+impl Finding {
+    fn new(severity: Severity, about: &str) -> Self {
+        let word = match severity {
+            Severity::Warning => "warning",
+            Severity::Error => "error",
+        };
+        Self { severity, text: format!("{word}: {about}") }
+    }
+}
+
+/// What is wrong with the lanes' settings, and rules in them that are not what they look like (P4).
+fn lane_findings(setup: &Setup) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (lane, settings) in &setup.lanes {
+        match settings {
+            Err(error) => {
+                findings.push(Finding::new(Severity::Error, &format!("lane {lane}: {error}")));
+            }
+            Ok(settings) => {
+                let rules = lint_lists(*lane, &settings.allow, &settings.deny);
+                findings.extend(
+                    rules
+                        .iter()
+                        .map(|rule| Finding::new(rule.severity, &format!("lane {lane}: {rule}"))),
+                );
+            }
+        }
+    }
+    findings
+}
+
+/// Unknown placeholders of the templates (D8.3).
+fn template_findings(setup: &Setup) -> Vec<Finding> {
+    let templates = &setup.config().templates;
+    let named = [
+        &templates.local_system,
+        &templates.frontier_addendum,
+        &templates.frontier_entry,
+        &templates.close_attempt,
+        &templates.contract,
+    ];
+    let mut findings = Vec::new();
+    for path in named.into_iter().flatten() {
+        let Some(bytes) = setup.texts.get(path) else {
+            findings.push(Finding::new(
+                Severity::Error,
+                &format!("the template `{path}` cannot be found"),
+            ));
+            continue;
+        };
+        let errors = check_template(&String::from_utf8_lossy(bytes));
+        findings.extend(
+            errors.iter().map(|error| Finding::new(Severity::Error, &format!("`{path}`: {error}"))),
+        );
+    }
+    findings
 }
 
 /// Prints every value with its origin: the file, the older location, or the default.
