@@ -105,7 +105,10 @@ fn try_launch(attempt: &mut Attempt<'_>) -> Result<Worker, NotLaunched> {
     attempt.save_state()?;
     let mailbox = ports.agent.mailbox(&place)?;
     let launch = prepared_launch(attempt, &task, &place)?;
-    let record = serde_json::to_vec_pretty(&launch.record())
+    let mut record = launch.record();
+    // W3.3: what is in force is said even where that is nothing.
+    record["confinement"] = if attempt.context.confined { "in force" } else { "off" }.into();
+    let record = serde_json::to_vec_pretty(&record)
         .map_err(|source| PortError::new("write `launch.json`", source))?;
     attempt.write(AttemptFile::Launch, &record)?;
 
