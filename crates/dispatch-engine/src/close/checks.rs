@@ -66,7 +66,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     let fresh = attempt.hand.config.checks.tree == VerificationTree::Fresh;
     let (dir, place) = if fresh {
         let dir = attempt.ports.vcs.verification_tree(&slot, &tree, &start)?;
-        provisioned(attempt, &dir)?;
+        provisioned(attempt, &dir, &tree)?;
         (dir, CommandPlace::Verification)
     } else {
         (slot.path.clone(), CommandPlace::Slot)
@@ -130,10 +130,11 @@ fn planned(
 }
 
 /// The verification tree's dependencies, from its own lockfile (C5.2).
-fn provisioned(attempt: &mut Attempt<'_>, dir: &Utf8Path) -> Result<(), Trouble> {
+fn provisioned(attempt: &mut Attempt<'_>, dir: &Utf8Path, tree: &TreeId) -> Result<(), Trouble> {
     let lane = attempt.record.lane;
     let step = CloseStep::Checks;
-    match provision(attempt, &Where::Verification { dir: dir.to_owned() })? {
+    let target = Where::Verification { dir: dir.to_owned(), tree: tree.clone() };
+    match provision(attempt, &target)? {
         ProvisionEnd::NotDue | ProvisionEnd::Done { .. } => Ok(()),
         ProvisionEnd::NeedsAPerson(items) => {
             let about = "Changed by this attempt; `provision.installLocked` is not configured:";

@@ -3,9 +3,10 @@
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::object::TreeId;
 
 use super::{Attempt, command_environment};
-use crate::ports::{AttemptFile, CommandEnd, CommandPlace, CommandSpec, PortError};
+use crate::ports::{AttemptFile, CommandEnd, CommandPlace, CommandSpec, PortError, SlotChange};
 
 /// How long one provisioning command may take.
 const LIMIT: Duration = Duration::from_mins(30);
@@ -44,6 +45,9 @@ const MANIFESTS: [&str; 14] = [
     "Gemfile",
 ];
 
+/// What is remembered of an installation that no lockfile describes.
+const NO_LOCKFILE: &str = "none";
+
 /// What is provisioned.
 pub(crate) enum Where {
     /// The slot the worker will be in.
@@ -52,13 +56,15 @@ pub(crate) enum Where {
         dir: Utf8PathBuf,
         /// Whether it was made anew.
         fresh: bool,
-        /// The lockfile's hash at its last installation.
+        /// The lockfile's hash at its last installation; none when nothing is known to be installed.
         installed: Option<String>,
     },
     /// A verification tree, always.
     Verification {
         /// Its folder.
         dir: Utf8PathBuf,
+        /// What it holds.
+        tree: TreeId,
     },
 }
 
@@ -69,7 +75,8 @@ pub(crate) enum ProvisionEnd {
     NotDue,
     /// It worked.
     Done {
-        /// The lockfile's hash, when it is known and what was installed is what it says.
+        /// What to remember as installed: the lockfile's hash, or that there is none. None when what was installed is
+        /// the task's own.
         lockfile_hash: Option<String>,
     },
     /// The branch changes what an installation runs, and no script-less form is configured: these files.
@@ -87,14 +94,14 @@ pub(crate) fn provision(
     if config.link.is_empty() && config.install.is_empty() && config.install_locked.is_empty() {
         return Ok(ProvisionEnd::NotDue);
     }
-    let changed = changed_manifests(attempt)?;
+    let changed = changed_manifests(attempt, target)?;
     let hash = lockfile_hash(attempt);
     let (dir, place, due) = match target {
         Where::Slot { dir, fresh, installed } => {
-            let other = hash.is_some() && hash != *installed;
-            (dir, CommandPlace::Slot, *fresh || other || !changed.is_empty())
+            let known = installed.is_some() && (hash.is_none() || hash == *installed);
+            (dir, CommandPlace::Slot, *fresh || !known || !changed.is_empty())
         }
-        Where::Verification { dir } => (dir, CommandPlace::Verification, true),
+        Where::Verification { dir, .. } => (dir, CommandPlace::Verification, true),
     };
     if !due {
         return Ok(ProvisionEnd::NotDue);
@@ -103,12 +110,18 @@ pub(crate) fn provision(
     if !changed.is_empty() && !config.install.is_empty() && install.is_empty() {
         return Ok(ProvisionEnd::NeedsAPerson(changed));
     }
+    if place == CommandPlace::Slot {
+        // From here on until it succeeded nothing is known to be installed.
+        let nothing = SlotChange::Installed { lockfile_hash: None };
+        attempt.ports.store.change_slot(&attempt.record.slot, &nothing)?;
+    }
     for argv in [&config.link, install].into_iter().filter(|argv| !argv.is_empty()) {
         if let Some(why) = run(attempt, argv, dir, place)? {
             return Ok(ProvisionEnd::Failed(why));
         }
     }
-    Ok(ProvisionEnd::Done { lockfile_hash: if changed.is_empty() { hash } else { None } })
+    let installed = hash.unwrap_or_else(|| NO_LOCKFILE.to_owned());
+    Ok(ProvisionEnd::Done { lockfile_hash: changed.is_empty().then_some(installed) })
 }
 
 /// Runs one command; what went wrong, if anything did.
@@ -175,14 +188,17 @@ fn lockfile_hash(attempt: &Attempt<'_>) -> Option<String> {
     None
 }
 
-/// Lockfiles and manifests that the start commit has otherwise than the base.
-fn changed_manifests(attempt: &Attempt<'_>) -> Result<Vec<String>, PortError> {
+/// Lockfiles and manifests that the target has otherwise than the base: the slot holds the start commit, the verification
+/// tree what the worker made of it.
+fn changed_manifests(attempt: &Attempt<'_>, target: &Where) -> Result<Vec<String>, PortError> {
     let (base, start) = attempt.base_and_start()?;
-    if base == start {
-        return Ok(Vec::new());
-    }
     let vcs = attempt.ports.vcs;
-    let changes = vcs.changes(&base, &vcs.tree_of(&start)?)?;
+    let tree = match target {
+        Where::Slot { .. } if base == start => return Ok(Vec::new()),
+        Where::Slot { .. } => vcs.tree_of(&start)?,
+        Where::Verification { tree, .. } => tree.clone(),
+    };
+    let changes = vcs.changes(&base, &tree)?;
     let configured = attempt.hand.config.provision.lockfile.as_ref();
     let decides = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
