@@ -53,6 +53,9 @@ struct Shared {
     asked: bool,
 }
 
+/// The token of the login that is stored for `gh`.
+const TOKEN: &str = "token-of-the-test";
+
 /// One request the forge has seen.
 #[derive(Clone, Debug)]
 pub struct ForgeCall {
@@ -108,7 +111,17 @@ impl ForgeServer {
         });
         let config = repo.root().join("gh");
         fs::create_dir_all(&config).unwrap();
-        fs::write(config.join("config.yml"), format!("http_unix_socket: {socket}\n")).unwrap();
+        fs::write(
+            config.join("config.yml"),
+            format!("version: \"1\"\nhttp_unix_socket: {socket}\n"),
+        )
+        .unwrap();
+        // A stored login, in the form that both the present and the older `gh` read.
+        let hosts = format!(
+            "github.com:\n    git_protocol: ssh\n    users:\n        alice:\n            oauth_token: {TOKEN}\n    \
+             user: alice\n    oauth_token: {TOKEN}\n"
+        );
+        fs::write(config.join("hosts.yml"), hosts).unwrap();
         Self { _server: server, shared, config, home: repo.home(), slug: slug.to_owned() }
     }
 
@@ -121,7 +134,7 @@ impl ForgeServer {
     pub fn environment(&self) -> Vec<(String, String)> {
         let fixed = [
             ("GH_CONFIG_DIR", self.config.as_str()),
-            ("GH_TOKEN", "token-of-the-test"),
+            ("GH_TOKEN", TOKEN),
             ("GH_PROMPT_DISABLED", "1"),
             ("GH_NO_UPDATE_NOTIFIER", "1"),
             ("GH_TELEMETRY", "false"),

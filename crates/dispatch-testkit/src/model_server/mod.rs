@@ -176,9 +176,8 @@ impl ModelRequest {
     pub fn cwd(&self) -> Option<String> {
         let system = self.system();
         let line = system.lines().find_map(|line| {
-            line.trim()
-                .strip_prefix("CWD: ")
-                .or_else(|| line.trim().strip_prefix("Primary working directory: "))
+            let fact = line.trim().trim_start_matches("- ");
+            fact.strip_prefix("CWD: ").or_else(|| fact.strip_prefix("Primary working directory: "))
         });
         line.map(str::to_owned)
     }
