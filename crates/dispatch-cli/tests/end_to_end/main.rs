@@ -1,0 +1,17 @@
+//! The main job on the real programs: a real board, real git remotes, the real agent against a scripted model, the real
+//! `gh` against a forge on loopback. Only what the model says and what people do is made up.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test fails by panicking")]
+
+mod agent_ends;
+mod board;
+mod checks;
+mod frontier;
+mod guidance;
+mod local;
+mod proposals;
+mod provisioning;
+mod queue;
+mod review;
+mod scope;
+mod trust;
+mod world;

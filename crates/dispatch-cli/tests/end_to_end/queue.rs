@@ -1,0 +1,75 @@
+//! What waits for what (D3, D4).
+
+use dispatch_testkit::model_server::{Gate, Turn};
+use dispatch_testkit::wait;
+
+use crate::world::{World, make_and_tick, task, work};
+
+/// D4 guard 4.
+#[test]
+fn a_task_waits_for_its_dependency_and_then_runs() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-2", work([("src/second.rs", "//! Second.\n")]));
+    world.begin(&[
+        task("T-1", "Add the first", "src/first.rs").status("To Do"),
+        task("T-2", "Add the second", "src/second.rs").depends_on("T-1"),
+    ]);
+
+    assert_eq!(world.verdict("T-2"), "waiting dependency-not-done");
+    assert_eq!(world.board().status("T-2"), "Queued");
+
+    world.board().set_status("T-1", "Done");
+    world.proposed("T-2");
+}
+
+/// D6, D4 guard 7: two tasks run at once in slots of their own; a third that claims the same file waits.
+#[test]
+fn two_tasks_run_at_once_and_one_that_claims_the_same_file_waits() {
+    let Some(world) = World::with_git() else { return };
+    let gate = Gate::new();
+    for (id, file) in [("T-1", "src/first.rs"), ("T-2", "src/second.rs")] {
+        let turn = make_and_tick([(file, "//! Made.\n")]).behind(&gate);
+        world.worker(id, [turn, Turn::text("Done.")]);
+    }
+    world.configure(|config| {
+        config["slots"] = dispatch_testkit::json!(["slot-1", "slot-2", "slot-3"]);
+        config["lanes"]["frontier"]["maxParallel"] = 3.into();
+    });
+    world.begin(&[
+        task("T-1", "Add the first", "src/first.rs"),
+        task("T-2", "Add the second", "src/second.rs"),
+        task("T-3", "Change the first", "src/first.rs"),
+    ]);
+
+    let report = world.ok(&[]);
+
+    assert!(report.contains("T-3: waiting, claims-overlap"), "{report}");
+    assert!(report.contains("src/first.rs"), "{report}");
+    gate.wait_for(2);
+    assert_eq!(world.bound_slots(), ["slot-1", "slot-2"]);
+    let folders = ["T-1", "T-2"].map(|id| world.asked(id)[0].cwd().unwrap());
+    assert_ne!(folders[0], folders[1]);
+    gate.open();
+    wait::until("both branches", || {
+        let branches = world.repo().remote_branches();
+        branches.contains_key("task/T-1") && branches.contains_key("task/T-2")
+    });
+    wait::until("free slots", || world.bound_slots().is_empty());
+    assert_eq!(world.repo().remote_changes("main", "task/T-1"), ["src/first.rs"]);
+    assert_eq!(world.repo().remote_changes("main", "task/T-2"), ["src/second.rs"]);
+}
+
+/// D4 guard 1, C10.2: what only the task's author can repair blocks at once, in the team's language.
+#[test]
+fn a_task_without_triage_is_blocked_in_the_configured_language() {
+    let Some(world) = World::with_git() else { return };
+    world.configure(|config| config["language"] = "es".into());
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs").labels(["tier:minor"])]);
+
+    assert_eq!(world.verdict("T-1"), "blocked missing-triage");
+
+    assert_eq!(world.board().status("T-1"), "Blocked");
+    let comment = world.last_comment("T-1");
+    assert!(comment.contains("missing-triage") && comment.contains("Bloqueada"), "{comment}");
+    assert!(comment.contains("lane:") && comment.contains("path:"), "{comment}");
+}

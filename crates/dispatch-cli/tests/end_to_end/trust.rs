@@ -1,0 +1,44 @@
+//! Whose configuration is used, and which board (README §3).
+
+use crate::world::{World, task, work};
+
+/// README §3: a changed configuration waits until a person has seen it.
+#[test]
+fn a_changed_configuration_waits_for_trust() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+    world.configure(|config| config["attempts"] = 7.into());
+
+    let report = world.pass();
+
+    assert_eq!(report["rounds"][0]["selection"]["reason"], "config-changed", "{report:#}");
+    let grounds = report["rounds"][0]["selection"]["grounds"].as_str().unwrap();
+    assert!(grounds.contains("\"attempts\": 7"), "{grounds}");
+    assert_eq!(world.board().status("T-1"), "Queued");
+    assert!(world.asked("T-1").is_empty());
+    assert!(world.ok(&["trust", "--show"]).contains("\"attempts\": 7"));
+
+    world.ok(&["trust"]);
+    world.publish();
+    world.proposed("T-1");
+}
+
+/// README §3: the files of another branch are not the board.
+#[test]
+fn a_checkout_on_another_branch_is_not_the_board() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs").status("To Do")]);
+    world.pass();
+    world.repo().git(&["switch", "--quiet", "--create", "elsewhere"]);
+    world.board().set_status("T-1", "Queued");
+
+    let report = world.pass();
+
+    assert_eq!(report["rounds"][0]["selection"]["reason"], "board-elsewhere", "{report:#}");
+    assert!(world.asked("T-1").is_empty());
+
+    world.repo().git(&["switch", "--quiet", "main"]);
+    world.proposed("T-1");
+}
