@@ -24,6 +24,8 @@ use crate::output;
 const PATIENCE: Duration = Duration::from_mins(2);
 /// How often it is looked whether everything has ended.
 const LOOK: Duration = Duration::from_millis(100);
+/// How often in a row it must look as if everything had ended.
+const QUIET_LOOKS: u32 = 2;
 
 /// How the demo ended.
 #[derive(Debug, Serialize)]
@@ -98,13 +100,17 @@ fn play_through(place: &Place, program: &Utf8Path, talk: bool) -> anyhow::Result
 }
 
 /// Runs passes until nothing is at work: a supervisor that ends goes on as a pass of its own, which may dispatch more.
+///
+/// Between freeing its slot and taking the pass lock such a pass cannot be seen, so one quiet look is not enough.
 fn pass(place: &Place, program: &Utf8Path) -> anyhow::Result<()> {
     let end = Instant::now() + PATIENCE;
+    let mut quiet = 0;
     loop {
         let report = dispatch(place, program, &["--wait", "--json"])?;
         let report: serde_json::Value =
             serde_json::from_str(&report).context("could not read the report of a pass")?;
-        if report["another"].is_null() && !at_work(place)? {
+        quiet = if is_quiet(&report) && !at_work(place)? { quiet + 1 } else { 0 };
+        if quiet == QUIET_LOOKS {
             return Ok(());
         }
         anyhow::ensure!(
@@ -114,6 +120,13 @@ fn pass(place: &Place, program: &Utf8Path) -> anyhow::Result<()> {
         );
         std::thread::sleep(LOOK);
     }
+}
+
+/// Whether a pass was the only one and started nothing.
+fn is_quiet(report: &serde_json::Value) -> bool {
+    let rounds = report["rounds"].as_array().into_iter().flatten();
+    let mut considered = rounds.filter_map(|round| round["considered"].as_array()).flatten();
+    report["another"].is_null() && considered.all(|task| task["verdict"] != "dispatched")
 }
 
 /// Whether a slot is bound.
@@ -209,5 +222,23 @@ fn tell(report: &Report, kept: bool) -> anyhow::Result<()> {
         ))
     } else {
         output::line("Run it again with --keep to look at the board, the logs and the branches.")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use test_case::test_case;
+
+    use super::*;
+
+    #[test_case(&json!({ "rounds": [{ "considered": [{ "verdict": "waiting" }] }] }), true; "nothing was started")]
+    #[test_case(&json!({ "rounds": [{ "considered": [] }, { "considered": [{ "verdict": "dispatched" }] }] }), false; "a later round started a task")]
+    #[test_case(&json!({ "another": "pid 7", "rounds": [] }), false; "another pass is at work")]
+    fn a_pass_is_quiet_when_it_was_alone_and_started_nothing(
+        report: &serde_json::Value,
+        quiet: bool,
+    ) {
+        assert_eq!(is_quiet(report), quiet);
     }
 }

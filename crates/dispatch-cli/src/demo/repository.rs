@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
@@ -13,6 +14,11 @@ use super::script::{DemoTask, TASKS};
 
 /// The board's directory in the checkout.
 pub(super) const BOARD: &str = "backlog";
+
+/// How often a merge is tried.
+const MERGE_TRIES: u32 = 5;
+/// How long to wait before it is tried again.
+const MERGE_PAUSE: Duration = Duration::from_millis(300);
 
 /// The folders of one demo.
 #[derive(Debug)]
@@ -127,10 +133,17 @@ pub(super) fn make(place: &Place, program: &Utf8Path) -> anyhow::Result<()> {
 /// What a person does with a proposal they like: merges the branch and brings the checkout up to date.
 pub(super) fn merge(place: &Place, branch: &str) -> anyhow::Result<()> {
     place.git(&place.code, &["fetch", "--quiet", "origin", &format!("refs/heads/{branch}")])?;
-    place.git(
-        &place.code,
-        &["merge", "--quiet", "--no-ff", "-m", &format!("Merge {branch}"), "FETCH_HEAD"],
-    )?;
+    let message = format!("Merge {branch}");
+    let merge = ["merge", "--quiet", "--no-ff", "-m", &message, "FETCH_HEAD"];
+    // A pass that commits the board holds git's lock for a moment; a person would try again as well.
+    let mut tries_left = MERGE_TRIES;
+    while let Err(error) = place.git(&place.code, &merge) {
+        tries_left -= 1;
+        if tries_left == 0 {
+            return Err(error);
+        }
+        thread::sleep(MERGE_PAUSE);
+    }
     place.git(&place.code, &["push", "--quiet", "origin", "HEAD:refs/heads/main"])?;
     Ok(())
 }
