@@ -11,7 +11,9 @@ use dispatch_engine::ports::{AttemptFile, PortError};
 use serde::Deserialize;
 
 use crate::DiskStore;
-use crate::files::{failed, make_private_dir, names_in, read, read_json, refused, replace};
+use crate::files::{
+    failed, make_private_dir, names_in, read, read_end, read_json, refused, replace,
+};
 
 const FOLDER: &str = ".dispatch";
 /// The name an older dispatcher gave its attempt directories.
@@ -165,6 +167,16 @@ impl DiskStore {
         file: AttemptFile,
     ) -> Result<Option<Vec<u8>>, PortError> {
         read(&self.dir_of_attempt(id, attempt).join(file.file_name()))
+    }
+
+    pub(crate) fn end_of_attempt_file(
+        &self,
+        id: &TaskId,
+        attempt: AttemptNumber,
+        file: AttemptFile,
+        most_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, PortError> {
+        read_end(&self.dir_of_attempt(id, attempt).join(file.file_name()), most_bytes)
     }
 }
 

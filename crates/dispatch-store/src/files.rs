@@ -2,7 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fs::{self, DirBuilder, File, Permissions};
-use std::io::{self, ErrorKind, Write};
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 use camino::Utf8Path;
@@ -45,6 +45,23 @@ pub(crate) fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, PortError> {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(format!("read `{path}`"), error)),
+    }
+}
+
+/// Reads the last bytes of a file, at most so many, however long it is or grows meanwhile; `None` when there is none.
+pub(crate) fn read_end(path: &Utf8Path, most_bytes: u64) -> Result<Option<Vec<u8>>, PortError> {
+    let end = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(most_bytes)))?;
+        let mut bytes = Vec::new();
+        file.take(most_bytes).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    match end() {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(format!("read the end of `{path}`"), error)),
     }
 }
 

@@ -99,6 +99,16 @@ impl Store for DiskStore {
         self.attempt_file(id, attempt, file)
     }
 
+    fn read_attempt_file_end(
+        &self,
+        id: &TaskId,
+        attempt: AttemptNumber,
+        file: AttemptFile,
+        most_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, PortError> {
+        self.end_of_attempt_file(id, attempt, file, most_bytes)
+    }
+
     fn write_private(
         &self,
         id: &TaskId,

@@ -85,6 +85,15 @@ pub trait Store {
         file: AttemptFile,
     ) -> Result<Option<Vec<u8>>, PortError>;
 
+    /// Reads the last bytes of a file of an attempt, at most so many: a worker's output has no limit.
+    fn read_attempt_file_end(
+        &self,
+        id: &TaskId,
+        attempt: AttemptNumber,
+        file: AttemptFile,
+        most_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, PortError>;
+
     /// Keeps a value for the recovery of an attempt, in the state directory where no checkout can replace it.
     fn write_private(
         &self,

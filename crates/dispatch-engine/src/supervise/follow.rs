@@ -18,6 +18,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(250);
 const AFTER_RESULT: Duration = Duration::from_secs(30);
 /// How often requests from outside are looked for.
 const ASK_EVERY_MS: u64 = 1_000;
+/// How much of the end of the worker's error output is read, and what a comment shows of a worker's words.
+const STDERR_END_BYTES: u64 = 8 * 1024;
+const TAIL_LINES: usize = 30;
+const TAIL_BYTES: usize = 4 * 1024;
 
 /// A worker that runs.
 pub(crate) struct Worker {
@@ -230,14 +234,18 @@ impl Follow<'_, '_> {
 
     fn stderr_tail(&self) -> String {
         let attempt = &self.attempt;
-        let file = attempt.ports.store.read_attempt_file(
+        let end = attempt.ports.store.read_attempt_file_end(
             attempt.id(),
             attempt.number(),
             AttemptFile::WorkerStderr,
+            STDERR_END_BYTES,
         );
-        let bytes = file.ok().flatten().unwrap_or_default();
-        let from = bytes.len().saturating_sub(8 * 1024);
-        dispatch_close::text::tail(&String::from_utf8_lossy(&bytes[from..]), 30, 4 * 1024)
+        let bytes = end.unwrap_or_else(|error| {
+            attempt.note(&error.chain());
+            None
+        });
+        let text = String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned();
+        dispatch_close::text::tail(&text, TAIL_LINES, TAIL_BYTES)
     }
 }
 
@@ -267,7 +275,7 @@ fn detail(ended: &Ended, mismatch: Option<&str>) -> Detail {
     } else if text.is_empty() {
         Detail::Nothing
     } else {
-        let tail = dispatch_close::text::tail(text, 30, 4096);
+        let tail = dispatch_close::text::tail(text, TAIL_LINES, TAIL_BYTES);
         Detail::Output { about: "What the agent said last:".to_owned(), tail }
     }
 }

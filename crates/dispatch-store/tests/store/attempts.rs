@@ -113,4 +113,8 @@ fn files_of_an_attempt_are_written_added_to_and_read_even_after_a_clean() {
     let read = |file| store.read_attempt_file(&task, number, file).unwrap();
     assert_eq!(read(AttemptFile::RunLog).as_deref(), Some(b"one\ntwo\n".as_slice()));
     assert_eq!(read(AttemptFile::Review), None);
+    let end = |file, most| store.read_attempt_file_end(&task, number, file, most).unwrap();
+    assert_eq!(end(AttemptFile::RunLog, 3).as_deref(), Some(b"wo\n".as_slice()));
+    assert_eq!(end(AttemptFile::RunLog, 100).as_deref(), Some(b"one\ntwo\n".as_slice()));
+    assert_eq!(end(AttemptFile::Review, 3), None);
 }

@@ -105,6 +105,18 @@ impl Store for World {
         Ok(self.call().files.get(&file).cloned())
     }
 
+    fn read_attempt_file_end(
+        &self,
+        id: &TaskId,
+        attempt: AttemptNumber,
+        file: AttemptFile,
+        most_bytes: u64,
+    ) -> Result<Option<Vec<u8>>, PortError> {
+        let read = self.read_attempt_file(id, attempt, file)?;
+        let most = usize::try_from(most_bytes).unwrap_or(usize::MAX);
+        Ok(read.map(|bytes| bytes[bytes.len().saturating_sub(most)..].to_vec()))
+    }
+
     fn write_private(
         &self,
         _id: &TaskId,
