@@ -77,6 +77,9 @@ pub enum Detail {
     },
 }
 
+/// Most entries of a list that one line of a log shows.
+const MAX_SHOWN: usize = 50;
+
 /// Why an attempt does not become a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -96,7 +99,14 @@ impl std::fmt::Display for Failure {
             Detail::Nothing => Ok(()),
             Detail::Words(text) | Detail::Question(text) => write!(f, ": {text}"),
             Detail::Output { about, tail } => write!(f, ": {about} {tail}"),
-            Detail::List { about, items } => write!(f, ": {about} {}", items.join(", ")),
+            Detail::List { about, items } => {
+                let first = items[..items.len().min(MAX_SHOWN)].join(", ");
+                write!(f, ": {about} {first}")?;
+                if items.len() > MAX_SHOWN {
+                    write!(f, ", … +{}", items.len() - MAX_SHOWN)?;
+                }
+                Ok(())
+            }
         }
     }
 }

@@ -17,6 +17,11 @@ pub fn moment(moment: OffsetDateTime) -> String {
     moment.to_offset(UtcOffset::UTC).format(&format).unwrap_or_default()
 }
 
+/// A number of files in words.
+pub fn count_of_files(count: usize) -> String {
+    if count == 1 { "1 file".to_owned() } else { format!("{count} files") }
+}
+
 /// Tells a person that a task is blocked (K4).
 pub fn notify_blocked(
     ports: &Ports<'_>,

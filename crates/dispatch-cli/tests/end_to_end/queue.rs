@@ -73,30 +73,3 @@ fn a_task_without_triage_is_blocked_in_the_configured_language() {
     assert!(comment.contains("missing-triage") && comment.contains("Bloqueada"), "{comment}");
     assert!(comment.contains("lane:") && comment.contains("path:"), "{comment}");
 }
-
-/// I8, D3.2: one task that waits or is blocked starves no other.
-#[test]
-fn a_task_that_cannot_run_starves_no_other() {
-    let Some(world) = World::with_git() else { return };
-    world.worker("T-4", work([("src/fourth.rs", "//! Fourth.\n")]));
-    world.begin(&[
-        task("T-1", "Has no test", "src/first.rs").test_command("curl example.org"),
-        task("T-2", "Waits for nobody", "src/second.rs").depends_on("T-99"),
-        task("T-3", "Touches the board", ".backlog/config.yml"),
-        task("T-4", "Is well", "src/fourth.rs"),
-    ]);
-
-    world.proposed("T-4");
-
-    for (id, reason) in
-        [("T-1", "invalid-test-command"), ("T-2", "unknown-dependency"), ("T-3", "forbidden-path")]
-    {
-        assert_eq!(world.board().status(id), "Blocked", "{id}");
-        let comment = world.last_comment(id);
-        assert!(comment.contains(reason), "{comment}");
-        assert!(comment.contains("Queued"), "says what to do next: {comment}");
-    }
-    assert!(world.last_comment("T-1").contains("curl example.org"));
-    assert!(world.last_comment("T-2").contains("T-99"));
-    assert!(world.last_comment("T-3").contains(".backlog/config.yml"));
-}

@@ -1,8 +1,10 @@
 //! Handing the task to a person, or back to the queue (C10.2, C10.3).
 
+use std::collections::BTreeSet;
+
 use dispatch_close::comment::{EndComment, Saved, end_comment};
 use dispatch_close::execute::{CloseRun, Fault};
-use dispatch_close::plan::{Disposition, Failure};
+use dispatch_close::plan::{Detail, Disposition, Failure};
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
 use dispatch_core::status::Status;
 
@@ -117,6 +119,11 @@ pub(crate) fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String
     let mut files = close.forbidden_files.clone();
     files.extend(close.review_files.iter().cloned());
     files.extend(close.left_out.iter().map(|left| format!("not saved: {left}")));
+    // What is the very failure is listed with it already.
+    if let Detail::List { items, .. } = &failure.detail {
+        let listed: BTreeSet<&String> = items.iter().collect();
+        files.retain(|file| !listed.contains(file));
+    }
     let denials = attempt.state.denials.clone();
     let listed = if denials.len() >= MANY_DENIALS { denials.as_slice() } else { &[] };
     let name = attempt.attempt_ref();

@@ -16,6 +16,7 @@ use super::save::frozen_tree;
 use super::{Step, Trouble, board};
 use crate::ports;
 use crate::supervise::Attempt;
+use crate::texts::count_of_files;
 
 /// `scope-check`: every changed file may be changed by this task on this lane.
 pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
@@ -26,11 +27,12 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         Err(Trouble::Failed(Failure::found(CloseStep::ScopeCheck, reason, detail)))
     };
     match report.verdict {
-        ScopeVerdict::Pass => Ok(Some(format!("{} files", report.files.len()))),
+        ScopeVerdict::Pass => Ok(Some(count_of_files(report.files.len()))),
         ScopeVerdict::NoChanges => found(BlockReason::NoChanges, Detail::Nothing),
         ScopeVerdict::ScopeCheckFailed => {
-            let about = format!("{} files:", report.failing().count());
-            let detail = Detail::List { about, items: report.failure_lines() };
+            let items: Vec<String> = report.failing().map(ToString::to_string).collect();
+            let about = format!("{}:", count_of_files(items.len()));
+            let detail = Detail::List { about, items };
             found(BlockReason::ScopeCheckFailed, detail)
         }
     }

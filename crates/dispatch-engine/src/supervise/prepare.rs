@@ -16,6 +16,7 @@ use super::provision::{ProvisionEnd, Where, provision};
 use super::{Asked, Attempt, leave};
 use crate::governor;
 use crate::ports::{Answer, Merge, PortError, Push, RemoteBranch, SlotChange};
+use crate::texts::count_of_files;
 
 /// Whether the worker can be launched.
 pub(crate) enum Ready {
@@ -217,8 +218,8 @@ fn start(
         }
         Merge::Conflict(paths) => {
             attempt.state.conflicts = paths.iter().map(ToString::to_string).collect();
-            attempt
-                .note(&format!("{base_branch} conflicts with the start in {} files", paths.len()));
+            let files = count_of_files(paths.len());
+            attempt.note(&format!("{base_branch} conflicts with the start in {files}"));
             Ok(chosen)
         }
         Merge::Unknown(why) => {

@@ -171,7 +171,23 @@ fn c3_4_files_outside_the_task_fail_the_scope_check(path: &'static str, class: &
     let world = World::new(acts);
     assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
     let comment = world.state().comments[0].clone();
-    assert!(comment.contains(&format!("{class}: {path}")), "{comment}");
+    assert_eq!(comment.matches(&format!("{class}: {path}")).count(), 1, "{comment}");
+    assert!(comment.contains("1 file:"), "{comment}");
+}
+
+/// C3.4: a comment lists fifty files and says how many more there are.
+#[test]
+fn c3_4_many_files_are_counted() {
+    let names: Vec<String> = (0..60).map(|number| format!("docs/{number:02}.md")).collect();
+    let mut acts = diligent();
+    for name in &names {
+        acts.insert(0, Act::Write(name.clone().leak(), "x"));
+    }
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    let comment = world.state().comments[0].clone();
+    assert!(comment.contains("60 files:") && comment.contains("… +10"), "{comment}");
+    assert_eq!(comment.matches("out-of-scope: ").count(), 50, "{comment}");
 }
 
 /// C3.2: a deletion is a change like any other.

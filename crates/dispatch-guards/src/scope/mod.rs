@@ -203,9 +203,6 @@ pub struct ScopeReport {
     pub verdict: ScopeVerdict,
 }
 
-/// Most files a failure lists before it counts the rest.
-pub const MAX_LISTED: usize = 50;
-
 impl ScopeReport {
     /// The files that fail the check.
     pub fn failing(&self) -> impl Iterator<Item = &Classified> {
@@ -222,17 +219,6 @@ impl ScopeReport {
             | ScopeClass::OutOfScope
             | ScopeClass::InScope => false,
         })
-    }
-
-    /// The failing files, one line each, at most [`MAX_LISTED`], then a count.
-    pub fn failure_lines(&self) -> Vec<String> {
-        let failing: Vec<&Classified> = self.failing().collect();
-        let mut lines: Vec<String> =
-            failing.iter().take(MAX_LISTED).map(ToString::to_string).collect();
-        if failing.len() > MAX_LISTED {
-            lines.push(format!("… and {} more", failing.len() - MAX_LISTED));
-        }
-        lines
     }
 }
 
