@@ -8,6 +8,7 @@ pub mod callback;
 pub mod commands;
 pub mod demo;
 pub mod exit;
+pub mod graph;
 pub mod inspect;
 pub mod log;
 pub mod output;

@@ -1,0 +1,262 @@
+//! `backlog-graph`: draws what depends on what (R1).
+
+mod document;
+
+use std::collections::BTreeMap;
+
+use anyhow::Context;
+use camino::{Utf8Path, Utf8PathBuf};
+use clap::{Parser, ValueEnum};
+use dispatch_board::{BoardLocation, locate, read_board};
+use dispatch_core::config::Config;
+use dispatch_core::id::TaskId;
+use dispatch_core::status::Status;
+use dispatch_core::triage::Lane;
+use dispatch_graph::{
+    Capacity, Filter, Finished, Graph, Grounds, NoSuchTask, View, dot, json, mermaid, plan,
+    section, svg, text, waves,
+};
+use dispatch_guards::claims::TestSiblings;
+
+use self::document::DocumentError;
+use crate::exit::Exit;
+use crate::output;
+use crate::setup::{self, Places};
+
+/// Draw what depends on what on a Backlog.md board.
+///
+/// Problems (cycles, dependencies that lead nowhere, tasks that cannot be read) are told on standard error and stand in
+/// every format. Exit codes: 0 done; 1 failed, or `--check` found something to change; 2 refused or wrong usage; 3 with
+/// `--strict`, the board could not be read completely.
+#[derive(Debug, Parser)]
+#[command(
+    name = "backlog-graph",
+    version,
+    after_help = "Examples:\n  backlog-graph --format text           a tree for the terminal\n  backlog-graph --root T-5 --format svg > t-5.svg\n  backlog-graph --write                 put the graph into the board's own document\n  backlog-graph --write --check         fail when that document is out of date\n  backlog-graph --plan                  what could be worked on at the same time"
+)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
+pub struct GraphArgs {
+    /// The form of the output; with `--plan`, `text` or `json`.
+    #[arg(long, value_name = "FORMAT", conflicts_with_all = ["write", "check"])]
+    pub format: Option<Format>,
+    /// Put the graph as Mermaid between the markers of a document instead; without PATH into
+    /// `<board directory>/docs/dependency-graph.md`, which is made when it is not there.
+    #[arg(long, value_name = "PATH", num_args = 0..=1)]
+    pub write: Option<Option<Utf8PathBuf>>,
+    /// Write nothing and exit 1 when `--write` would change something.
+    #[arg(long)]
+    pub check: bool,
+    /// Write the picture to this file, beside everything else.
+    #[arg(long, value_name = "PATH")]
+    pub svg: Option<Utf8PathBuf>,
+    /// Only tasks of this status; may be given several times.
+    #[arg(long, value_name = "STATUS")]
+    pub status: Vec<String>,
+    /// Only tasks with this label; may be given several times.
+    #[arg(long, value_name = "LABEL")]
+    pub label: Vec<String>,
+    /// Only this task, what it waits for and what waits for it; may be given several times.
+    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
+    pub root: Vec<TaskId>,
+    /// Hide finished work; the default but for `--format json`.
+    #[arg(long, conflicts_with = "all")]
+    pub open: bool,
+    /// Show finished work too.
+    #[arg(long)]
+    pub all: bool,
+    /// Print waves of tasks that could be worked on at the same time with the present capacity of the lanes.
+    #[arg(long, conflicts_with_all = ["write", "check"])]
+    pub plan: bool,
+    /// Exit 3 when the board could not be read completely.
+    #[arg(long)]
+    pub strict: bool,
+    /// The dispatcher's configuration, for capacities and claims; otherwise `<board directory>/dispatch/lanes.json`.
+    #[arg(long, value_name = "FILE", env = "DISPATCH_CONFIG")]
+    pub config: Option<Utf8PathBuf>,
+}
+
+/// A form of output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A Mermaid flow chart.
+    Mermaid,
+    /// Graphviz.
+    Dot,
+    /// A stable JSON document, of all tasks unless `--open` is given.
+    Json,
+    /// A picture.
+    Svg,
+    /// A tree for terminals.
+    Text,
+}
+
+/// Draws the board of the current directory.
+pub fn run(args: &GraphArgs) -> anyhow::Result<Exit> {
+    let here = std::env::current_dir().context("could not find the current directory")?;
+    let here = Utf8PathBuf::try_from(here)
+        .context("the current directory has a name that is not UTF-8")?;
+    let backlog_cwd = std::env::var("BACKLOG_CWD").ok().filter(|value| !value.is_empty());
+    let place = locate(&here, backlog_cwd.as_deref())?;
+    if args.plan && !matches!(args.format, None | Some(Format::Text | Format::Json)) {
+        output::note("error: a plan is printed as `--format text` or `--format json`");
+        return Ok(Exit::Refused);
+    }
+    let config = configuration(args, &here, &place);
+    let graph = draw(&place, config.as_ref());
+    let view = match View::of(&graph, &filter(args)) {
+        Ok(view) => view,
+        Err(NoSuchTask { id }) if graph.complete => {
+            output::note(&format!("error: there is no task {id} on the board"));
+            return Ok(Exit::Refused);
+        }
+        Err(NoSuchTask { id }) => {
+            tell_problems(&graph);
+            output::note(&format!("error: {id} was not seen, and the board is incomplete"));
+            return Ok(Exit::Unanswered);
+        }
+    };
+    if args.plan || args.format != Some(Format::Text) {
+        tell_problems(&graph);
+    }
+    let changed = match write(args, &here, &place, &view) {
+        Ok(changed) => changed,
+        Err(error) => {
+            output::error(&anyhow::Error::new(error));
+            return Ok(Exit::Refused);
+        }
+    };
+    if changed? {
+        return Ok(Exit::Failed);
+    }
+    if args.plan {
+        print_plan(args, &view, config.as_ref())?;
+    } else if args.write.is_none() && !args.check && (args.svg.is_none() || args.format.is_some()) {
+        print(args, &view)?;
+    }
+    Ok(if args.strict && !graph.complete { Exit::Unanswered } else { Exit::Done })
+}
+
+/// Reads the board and finds its graph.
+pub fn draw(place: &BoardLocation, config: Option<&Config>) -> Graph {
+    let board = read_board(&place.dir, &place.config);
+    let siblings = TestSiblings::new(
+        config.map(|config| config.paths.test_siblings.clone()).unwrap_or_default(),
+    );
+    let project_root = config.map_or(".", |config| config.project_root.as_str());
+    Graph::of(&board, &Grounds { project_root, siblings: &siblings })
+}
+
+/// The dispatcher's configuration, when there is one that can be used: a board may be drawn without.
+fn configuration(args: &GraphArgs, here: &Utf8Path, place: &BoardLocation) -> Option<Config> {
+    let above = place.root.ancestors();
+    let code_root =
+        above.into_iter().find(|folder| folder.join(".git").exists()).unwrap_or(&place.root);
+    let places = Places {
+        code_root: code_root.to_owned(),
+        board_dir: place.dir.strip_prefix(code_root).ok().map(Utf8Path::to_owned),
+        given: args.config.as_ref().map(|file| here.join(file)),
+    };
+    match setup::read(&places) {
+        Ok(setup) => Some(setup.loaded.config),
+        Err(error) if args.plan || args.config.is_some() => {
+            output::note(&format!("going on without the capacities of the lanes: {error:#}"));
+            None
+        }
+        Err(_) => None,
+    }
+}
+
+fn filter(args: &GraphArgs) -> Filter {
+    let everything = args.all || (args.format == Some(Format::Json) && !args.open);
+    Filter {
+        statuses: args.status.iter().map(|status| Status::parse(status)).collect(),
+        labels: args.label.clone(),
+        roots: args.root.clone(),
+        finished: if everything { Finished::Shown } else { Finished::Hidden },
+    }
+}
+
+fn tell_problems(graph: &Graph) {
+    for problem in &graph.problems {
+        output::note(&format!("problem: {problem}"));
+    }
+    if !graph.complete {
+        output::note("the board could not be read completely: what is missing is not drawn");
+    }
+}
+
+fn print(args: &GraphArgs, view: &View<'_>) -> anyhow::Result<()> {
+    let rendered = match args.format.unwrap_or(Format::Mermaid) {
+        Format::Mermaid => {
+            tell_large(view);
+            mermaid::render(view)
+        }
+        Format::Dot => dot::render(view),
+        Format::Json => json::render(view, None),
+        Format::Svg => svg::render(view),
+        Format::Text => text::render(view),
+    };
+    output::raw(rendered.as_bytes())
+}
+
+fn tell_large(view: &View<'_>) {
+    if view.edges.len() > mermaid::MOST_EDGES {
+        output::note(&format!(
+            "note: {} edges; Mermaid draws no more than {} unless it is configured: `--root`, `--label` or `--format svg` help",
+            view.edges.len(),
+            mermaid::MOST_EDGES
+        ));
+    }
+}
+
+fn print_plan(args: &GraphArgs, view: &View<'_>, config: Option<&Config>) -> anyhow::Result<()> {
+    let capacity = config.map_or_else(Capacity::default, |config| Capacity {
+        lanes: Lane::ALL
+            .iter()
+            .map(|lane| (*lane, count(config.max_parallel(*lane))))
+            .collect::<BTreeMap<_, _>>(),
+        slots: Some(config.slots.len()),
+    });
+    let waves = plan(view, &capacity);
+    let rendered = match args.format {
+        Some(Format::Json) => json::render(view, Some(&waves)),
+        _ => waves::render(view, &waves, &capacity),
+    };
+    output::raw(rendered.as_bytes())
+}
+
+fn count(number: u32) -> usize {
+    usize::try_from(number).unwrap_or(usize::MAX)
+}
+
+/// Writes the document and the picture, or says whether that would change something.
+///
+/// The outer error is one of the document's own making, the inner one of writing.
+fn write(
+    args: &GraphArgs,
+    here: &Utf8Path,
+    place: &BoardLocation,
+    view: &View<'_>,
+) -> Result<anyhow::Result<bool>, DocumentError> {
+    let mut planned = Vec::new();
+    if args.write.is_some() || args.check {
+        tell_large(view);
+        let given = args.write.clone().flatten().map(|path| here.join(path));
+        let path = given.unwrap_or_else(|| document::default_path(&place.dir));
+        let part = section::mermaid_part(&mermaid::render(view));
+        planned.push(document::with_part(&path, &place.dir, &part)?);
+    }
+    if let Some(path) = &args.svg {
+        planned.push(document::whole(&here.join(path), svg::render(view))?);
+    }
+    let mut would_change = false;
+    for plan in planned.into_iter().flatten() {
+        if args.check {
+            output::note(&format!("`{}` is out of date", plan.path));
+            would_change = true;
+        } else if let Err(error) = plan.write() {
+            return Ok(Err(error));
+        }
+    }
+    Ok(Ok(would_change))
+}
