@@ -237,7 +237,7 @@ fn r1_4_the_real_board_program_accepts_the_document() {
 fn r1_1_the_edges_are_those_of_the_real_board_program() {
     let Some(backlog) = programs::find(Peer::Backlog) else { return };
     let place = Place::new();
-    made(&place.board, 40, 5);
+    made(&place.board, 14, 5);
     let document: Value = serde_json::from_str(&place.prints(&["--format", "json"])).unwrap();
     let home = place.scratch.home();
     let mut expected = Vec::new();
