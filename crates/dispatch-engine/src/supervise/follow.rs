@@ -213,8 +213,7 @@ impl Follow<'_, '_> {
             ExitMark::Unknown => {}
         }
         ending.stderr_tail = self.stderr_tail();
-        let lost =
-            exit == ExitMark::Unknown && ending.stopped.is_none() && self.summary.result.is_none();
+        let lost = taken_away(exit) && ending.stopped.is_none() && self.summary.result.is_none();
         let ended = classify(&self.summary, &ending);
         keep(self.attempt, &ended);
         if lost {
@@ -277,6 +276,20 @@ fn detail(ended: &Ended, mismatch: Option<&str>) -> Detail {
     } else {
         let tail = dispatch_close::text::tail(text, TAIL_LINES, TAIL_BYTES);
         Detail::Output { about: "What the agent said last:".to_owned(), tail }
+    }
+}
+
+/// Whether something else ended the worker, such as a system short of memory: these signals do not come from a fault of
+/// the program itself.
+fn taken_away(exit: ExitMark) -> bool {
+    const HANGUP: i32 = 1;
+    const INTERRUPT: i32 = 2;
+    const KILL: i32 = 9;
+    const TERMINATE: i32 = 15;
+    match exit {
+        ExitMark::Unknown => true,
+        ExitMark::Signal(signal) => [HANGUP, INTERRUPT, KILL, TERMINATE].contains(&signal),
+        ExitMark::Code(_) => false,
     }
 }
 
