@@ -149,7 +149,13 @@ impl GitError {
             Self::File { source, .. } if disk_full(&source.to_string()) => {
                 Some(PauseCause::DiskFull)
             }
-            Self::Refused { .. } | Self::Proc { .. } | Self::Redirected { .. } if network => {
+            // A remote's own rule may end as well as a fault of it: a freeze, a lock, a hook that needs another service.
+            Self::Refused { .. }
+            | Self::RemoteRefused { .. }
+            | Self::Proc { .. }
+            | Self::Redirected { .. }
+                if network =>
+            {
                 Some(PauseCause::RemoteUnreachable)
             }
             _ => None,
