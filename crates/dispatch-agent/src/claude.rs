@@ -1,6 +1,7 @@
 //! Claude Code as the engine's agent (W4).
 
 use std::ffi::OsString;
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -22,7 +23,7 @@ use crate::place;
 use crate::process::{MARKER, identity_of, mark_of, marked_or_below};
 use crate::readiness::readiness;
 use crate::reviewer::{chain, review};
-use crate::stream::follow;
+use crate::stream::OpenStreams;
 use crate::worker::Worker;
 
 /// How the agent is run.
@@ -62,12 +63,13 @@ impl ClaudeSettings {
 #[derive(Debug, Clone)]
 pub struct ClaudeAgent {
     settings: ClaudeSettings,
+    streams: Arc<OpenStreams>,
 }
 
 impl ClaudeAgent {
     /// The agent as set.
     pub fn new(settings: ClaudeSettings) -> Self {
-        Self { settings }
+        Self { settings, streams: Arc::default() }
     }
 
     fn base(&self) -> Utf8PathBuf {
@@ -167,7 +169,8 @@ impl Agent for ClaudeAgent {
         from: u64,
         summary: &mut StreamSummary,
     ) -> Result<u64, PortError> {
-        follow(file, from, |bytes| summary.push(bytes))
+        self.streams
+            .follow(file, from, |bytes| summary.push(bytes))
             .map_err(|error| PortError::new(format!("read the agent's events in `{file}`"), error))
     }
 

@@ -1,9 +1,12 @@
 //! Following the worker's output (D9.3).
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -11,14 +14,8 @@ const CHUNK_BYTES: usize = 256 << 10;
 /// Hands over the bytes of a file from byte `from` on, piece by piece; gives the byte to go on from.
 ///
 /// The pieces are cut anywhere: what is a line is known where they go. What is written meanwhile is left for the next
-/// time, so that a writer that never pauses keeps nobody here. A file that is not there yet is empty, and one that
-/// became shorter has nothing new.
-pub(crate) fn follow(file: &Utf8Path, from: u64, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
-    let mut file = match File::open(file) {
-        Ok(file) => file,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(from),
-        Err(error) => return Err(error),
-    };
+/// time, so that a writer that never pauses keeps nobody here. A file that became shorter has nothing new.
+fn follow(mut file: &File, from: u64, mut take: impl FnMut(&[u8])) -> io::Result<u64> {
     let end = file.metadata()?.len();
     file.seek(SeekFrom::Start(from))?;
     let mut file = file.take(end.saturating_sub(from));
@@ -37,6 +34,32 @@ pub(crate) fn follow(file: &Utf8Path, from: u64, mut take: impl FnMut(&[u8])) ->
     }
 }
 
+/// The streams that are being read. They stay open, so that one whose name is removed meanwhile, as cleaning a checkout
+/// does, is read to its end all the same (README §5).
+#[derive(Debug, Default)]
+pub(crate) struct OpenStreams(Mutex<BTreeMap<Utf8PathBuf, File>>);
+
+impl OpenStreams {
+    /// Hands over what came to `file` since `from`, and says how far it was read. A file that is not there yet holds
+    /// nothing.
+    pub(crate) fn follow(
+        &self,
+        file: &Utf8Path,
+        from: u64,
+        take: impl FnMut(&[u8]),
+    ) -> io::Result<u64> {
+        let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match open.entry(file.to_owned()) {
+            Entry::Occupied(known) => follow(known.get(), from, take),
+            Entry::Vacant(new) => match File::open(file) {
+                Ok(stream) => follow(new.insert(stream), from, take),
+                Err(error) if error.kind() == ErrorKind::NotFound => Ok(from),
+                Err(error) => Err(error),
+            },
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs;
@@ -46,11 +69,12 @@ mod tests {
 
     fn taken(file: &Utf8Path, from: u64) -> (Vec<u8>, u64) {
         let mut bytes = Vec::new();
-        let done = follow(file, from, |piece| {
-            assert!(piece.len() <= CHUNK_BYTES);
-            bytes.extend_from_slice(piece);
-        })
-        .unwrap();
+        let done = OpenStreams::default()
+            .follow(file, from, |piece| {
+                assert!(piece.len() <= CHUNK_BYTES);
+                bytes.extend_from_slice(piece);
+            })
+            .unwrap();
         (bytes, done)
     }
 
@@ -71,18 +95,34 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_whose_name_was_removed_is_read_to_its_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(dir.path()).unwrap().join("stream.jsonl");
+        let mut writer = File::create(&file).unwrap();
+        let streams = OpenStreams::default();
+        let mut seen = Vec::new();
+        writer.write_all(b"first").unwrap();
+        let read = streams.follow(&file, 0, |piece| seen.extend_from_slice(piece)).unwrap();
+        fs::remove_file(&file).unwrap();
+        writer.write_all(b", last").unwrap();
+        streams.follow(&file, read, |piece| seen.extend_from_slice(piece)).unwrap();
+        assert_eq!(seen, b"first, last");
+    }
+
+    #[test]
     fn a_writer_that_never_pauses_keeps_nobody() {
         let dir = tempfile::tempdir().unwrap();
         let file = Utf8Path::from_path(dir.path()).unwrap().join("stream.jsonl");
         fs::write(&file, vec![b'x'; 3 * CHUNK_BYTES]).unwrap();
         let mut writer = File::options().append(true).open(&file).unwrap();
         let mut pieces = 0;
-        let done = follow(&file, 0, |piece| {
-            pieces += 1;
-            assert!(pieces < 100, "it reads what is written meanwhile");
-            writer.write_all(piece).unwrap();
-        })
-        .unwrap();
+        let done = OpenStreams::default()
+            .follow(&file, 0, |piece| {
+                pieces += 1;
+                assert!(pieces < 100, "it reads what is written meanwhile");
+                writer.write_all(piece).unwrap();
+            })
+            .unwrap();
         assert_eq!(done, 3 * CHUNK_BYTES as u64);
     }
 }
