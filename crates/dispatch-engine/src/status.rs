@@ -132,7 +132,7 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
                 proposals.extend(proposal(&record));
             }
             Recorded::Read(record) => running.push(running_status(ports, &record)?),
-            Recorded::Unreadable(error) => problems.push(error.chain()),
+            Recorded::Unreadable { error, .. } => problems.push(error.chain()),
         }
     }
     let slots = registry

@@ -23,7 +23,7 @@ impl DiskStore {
             match self.read_record(&id) {
                 Ok(Some(record)) => found.push(Recorded::Read(Box::new(record))),
                 Ok(None) => {}
-                Err(error) => found.push(Recorded::Unreadable(error)),
+                Err(error) => found.push(Recorded::Unreadable { id, error }),
             }
         }
         Ok(found)

@@ -98,7 +98,7 @@ impl DiskStore {
             let record = match recorded {
                 Recorded::Read(record) => record,
                 // Which slot it binds is not known: calling any slot free could start a second worker in it.
-                Recorded::Unreadable(error) => return Err(error),
+                Recorded::Unreadable { error, .. } => return Err(error),
             };
             if record.phase == Phase::Ended {
                 continue;

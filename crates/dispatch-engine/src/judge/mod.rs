@@ -98,7 +98,9 @@ pub(crate) fn readable_records(ports: &Ports<'_>) -> Result<BTreeMap<TaskId, Rec
             Recorded::Read(record) => {
                 records.insert(record.task_id.clone(), *record);
             }
-            Recorded::Unreadable(error) => tracing::debug!(error = error.chain(), "left out"),
+            Recorded::Unreadable { error, .. } => {
+                tracing::debug!(error = error.chain(), "left out");
+            }
         }
     }
     Ok(records)

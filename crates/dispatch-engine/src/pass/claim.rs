@@ -121,8 +121,14 @@ pub(crate) fn free_slots(
         match recorded {
             Recorded::Read(record) if record.task_id != *id => records.push(record),
             Recorded::Read(_) => {}
-            // Which slot it is bound to is not known.
-            Recorded::Unreadable(_) => return Ok(Vec::new()),
+            Recorded::Unreadable { id: broken, .. } => {
+                let bound =
+                    registry.slots.iter().any(|entry| entry.task_id.as_ref() == Some(&broken));
+                // Only a supervisor at work may be in a slot that the registry does not call its own.
+                if !bound && matches!(ports.store.try_task_lock(&broken)?, TryLock::Busy(_)) {
+                    return Ok(Vec::new());
+                }
+            }
         }
     }
     let mut free = Vec::new();

@@ -182,7 +182,12 @@ pub enum Recorded {
     /// It was read.
     Read(Box<Record>),
     /// It could not be read.
-    Unreadable(PortError),
+    Unreadable {
+        /// The task it is kept for.
+        id: TaskId,
+        /// Why.
+        error: PortError,
+    },
 }
 
 /// The slot registry as read at one moment.

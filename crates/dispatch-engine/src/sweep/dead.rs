@@ -97,7 +97,7 @@ fn free_forgotten_slots(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
         .store
         .records()?
         .iter()
-        .any(|recorded| matches!(recorded, Recorded::Unreadable(_)))
+        .any(|recorded| matches!(recorded, Recorded::Unreadable { .. }))
     {
         // Which slots are in use is not known.
         return Ok(());

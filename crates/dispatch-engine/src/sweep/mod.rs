@@ -219,7 +219,7 @@ impl Sweep<'_> {
                     }
                 }
                 // Said once, by the step that looks at all records first.
-                Recorded::Unreadable(error) => {
+                Recorded::Unreadable { error, .. } => {
                     if self.step == SweepStep::DeadAttempts {
                         self.problem(None, error.chain());
                     }

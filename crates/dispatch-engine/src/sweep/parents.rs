@@ -24,7 +24,7 @@ pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
                 records.insert(record.task_id.clone(), *record);
             }
             // Without its facts a parent could be derived wrongly.
-            Recorded::Unreadable(_) => return Ok(()),
+            Recorded::Unreadable { .. } => return Ok(()),
         }
     }
     for (id, to) in derive(&board, |task| facts(sweep, &records, task)) {

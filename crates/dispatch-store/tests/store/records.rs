@@ -46,7 +46,7 @@ fn a_record_that_cannot_be_read_stands_beside_the_others_and_names_its_place() {
     std::fs::write(scratch.state("tasks/T-1.json"), "{\n  \"taskId\": 5\n}").unwrap();
     std::fs::write(scratch.state("tasks/.new-left-by-a-crash"), "half").unwrap();
     let found = store.records().unwrap();
-    let [Recorded::Unreadable(error), Recorded::Read(read)] = found.as_slice() else {
+    let [Recorded::Unreadable { error, .. }, Recorded::Read(read)] = found.as_slice() else {
         panic!("{found:?}")
     };
     assert_eq!(read.task_id, id("T-2"));

@@ -98,7 +98,8 @@ impl Store for World {
             state.records.values().map(|record| Recorded::Read(Box::new(record.clone())));
         let torn = state.unreadable.iter().map(|id| {
             let doing = format!("understand `tasks/{id}.json`");
-            Recorded::Unreadable(PortError::new(doing, "expected value at line 1 column 1"))
+            let error = PortError::new(doing, "expected value at line 1 column 1");
+            Recorded::Unreadable { id: id.clone(), error }
         });
         Ok(readable.chain(torn).collect())
     }
