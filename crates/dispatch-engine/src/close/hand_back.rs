@@ -8,7 +8,7 @@ use dispatch_close::plan::{Detail, Disposition, Failure};
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
 use dispatch_core::status::Status;
 
-use super::board::wait_for_board;
+use super::board::{self, wait_for_board};
 use super::{Step, Trouble, pause_lane, scope};
 use crate::ports::{StatusChange, StatusWrite};
 use crate::supervise::{Asked, Attempt};
@@ -83,11 +83,19 @@ fn carried_out(run: &CloseRun, step: CloseStep) -> Result<&Failure, Trouble> {
 fn hand(attempt: &mut Attempt<'_>, step: CloseStep, to: &Status, comment: Option<String>) -> Step {
     wait_for_board(attempt)?;
     let change = StatusChange { expected: vec![Status::InProgress], to: to.clone(), comment };
-    let written = attempt
-        .ports
-        .board
-        .set_status(attempt.id(), &change)
-        .map_err(|error| Trouble::Fault(Fault { cause: None, why: error.chain() }))?;
+    let written = match attempt.ports.board.set_status(attempt.id(), &change) {
+        Ok(written) => written,
+        Err(error) => {
+            let Some(problem) = board::hostile(attempt) else {
+                return Err(Trouble::Fault(Fault { cause: None, why: error.chain() }));
+            };
+            // Waiting would keep the slot for as long as nobody looks at the file.
+            attempt.note(&format!("{step}: the task stays as it is: {problem}"));
+            return Ok(Some(
+                "the task's file cannot be written until a person cleans it".to_owned(),
+            ));
+        }
+    };
     Ok(match written {
         StatusWrite::Written => Some(format!("{to}")),
         StatusWrite::Mismatch { found } if found == *to => Some(format!("{to} already")),
