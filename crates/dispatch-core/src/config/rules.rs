@@ -28,7 +28,10 @@ text!(
     plain
 );
 text!(ARGV_WORD, "a text without a NUL", None, |text| !text.contains('\0'));
-text!(FREE_PATH, "a path, not empty", None, plain);
+// A folder may have any name, with a line break in it too (V2.2).
+text!(FREE_PATH, "a path, not empty", None, |text| {
+    !text.trim().is_empty() && !text.contains('\0')
+});
 text!(
     CONTAINED,
     "a path inside the code root (no leading `/`, no `..`, no backslash)",
