@@ -1,0 +1,103 @@
+//! What a person does while a worker runs: cancelling, moving the task, releasing the slot.
+
+use dispatch_testkit::model_server::{Gate, Turn};
+use dispatch_testkit::scene::Forge;
+
+use crate::world::World;
+
+/// A world in which the worker on T-1 has written half a file and waits.
+fn with_a_running_worker() -> Option<(World, Gate)> {
+    let world = World::new(Forge::Git)?;
+    let gate = Gate::new();
+    world.add_task(
+        "T-1",
+        [Turn::new_file("src/one.rs", "//! Half.\n"), Turn::text("Done.").behind(&gate)],
+    );
+    world.begin();
+    world.ok(&["pass"]);
+    gate.wait_for(1);
+    Some((world, gate))
+}
+
+/// M4: the worker is stopped, its work saved, the slot freed, and the task is `To Do`.
+#[test]
+fn cancel_stops_the_worker_saves_its_work_and_frees_the_slot() {
+    let Some((world, _gate)) = with_a_running_worker() else { return };
+
+    let said = world.ok(&["cancel", "T-1"]);
+    world.settle();
+
+    assert!(said.contains("refs/dispatch/attempts/T-1/1"), "{said}");
+    assert_eq!(world.board().status("T-1"), "To Do");
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
+    assert_eq!(world.outcome("T-1", 1)["outcome"], "cancelled");
+    assert_eq!(world.outcome("T-1", 1)["counted"], false);
+    assert!(world.comments("T-1").contains("refs/dispatch/attempts/T-1/1"));
+    world.assert_invariants();
+}
+
+/// M1 4: a task that a person moved away from `In Progress` is cancelled, and the person's status stays.
+#[test]
+fn a_task_moved_away_by_a_person_is_cancelled_and_keeps_the_persons_status() {
+    let Some((world, _gate)) = with_a_running_worker() else { return };
+
+    world.board().set_status("T-1", "Blocked");
+    world.pass();
+
+    assert_eq!(world.board().status("T-1"), "Blocked");
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
+    assert_eq!(world.outcome("T-1", 1)["outcome"], "cancelled");
+    world.assert_invariants();
+}
+
+/// M4: a slot with a live attempt is only released by force, after its supervisor ended; what was in it is saved.
+#[test]
+fn a_slot_at_work_is_released_only_by_force_and_its_work_is_saved() {
+    let Some((world, _gate)) = with_a_running_worker() else { return };
+    // A pass that follows must not take the task again.
+    world.ok(&["--no-select"]);
+
+    let (_, refused) = world.ended(&["release-slot", "slot-1"], 2);
+    assert!(refused.contains("T-1") && refused.contains("dispatch cancel T-1"), "{refused}");
+    assert_eq!(world.bound_slots()["slot-1"], "T-1");
+
+    let said = world.ok(&["release-slot", "slot-1", "--force"]);
+    assert!(said.contains("slot-1"), "{said}");
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
+    assert!(world.record("T-1")["attempt"] != 1 || world.record("T-1")["phase"] == "ended");
+}
+
+/// K1, M4: what does not exist, what is not running, and what is written wrongly is refused with 2 and said.
+#[test]
+fn unknown_names_and_wrong_usage_are_refused_with_2() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    world.ok(&["--no-select"]);
+
+    let (_, unknown) = world.ended(&["release-slot", "slot-9"], 2);
+    assert!(unknown.contains("slot-9") && unknown.contains("slot-1"), "{unknown}");
+    let (_, unknown) = world.ended(&["cancel", "T-99"], 2);
+    assert!(unknown.contains("T-99"), "{unknown}");
+    world.ended(&["release-slot", "--force"], 2);
+    world.ended(&["release-slot"], 2);
+    world.ended(&["no-such-command"], 2);
+    world.ended(&["cancel", "no id"], 2);
+    let free = world.ok(&["release-slot", "slot-1"]);
+    assert!(free.contains("free"), "{free}");
+    let (_, no_wait) = world.ended(&["pass", "--wait", "--detach"], 2);
+    assert!(!no_wait.is_empty());
+}
+
+/// M4: releasing needs no valid configuration.
+#[test]
+fn a_slot_is_released_without_a_valid_configuration() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    world.ok(&["--no-select"]);
+    std::fs::write(world.config_file(), "{ not json").unwrap();
+
+    let said = world.ok(&["release-slot", "slot-1"]);
+    assert!(said.contains("free"), "{said}");
+    let (_, error) = world.ended(&["pass"], 1);
+    assert!(error.contains("lanes.json"), "{error}");
+}

@@ -1,0 +1,14 @@
+//! What goes wrong, on the real programs: a real board, real git remotes, the real agent against a scripted model and
+//! the real forge client against a scripted forge. Processes are really killed, files really planted; only what the
+//! model says and what the forge answers is made up.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod by_hand;
+mod hostile_slots;
+mod hostile_tasks;
+mod lost;
+mod remote;
+mod state;
+mod stopped;
+mod triggers;
+mod world;

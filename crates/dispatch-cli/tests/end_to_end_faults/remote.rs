@@ -1,0 +1,117 @@
+//! A remote and a forge that refuse, move or lose their answer.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use dispatch_testkit::forge_server::{Fault, Injection};
+use dispatch_testkit::model_server::{Gate, Turn};
+use dispatch_testkit::scene::Forge;
+use dispatch_testkit::wait;
+
+use crate::world::World;
+
+/// A remote that refuses branches of tasks while the file `refuse` is there, and says so in the file `refused`.
+fn refuse_pushes(world: &World) {
+    let hook = world.repo().remote().join("hooks/pre-receive");
+    let (refuse, refused) = (world.path("refuse"), world.path("refused"));
+    fs::write(&refuse, "").unwrap();
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    let script = format!(
+        "#!/bin/sh\nwhile read -r old new name; do\n  case $name in refs/heads/task/*)\n    \
+         if [ -e '{refuse}' ]; then echo 'no pushes during the release' >&2; echo once >> '{refused}'; exit 1; fi ;;\n  \
+         esac\ndone\n"
+    );
+    fs::write(&hook, script).unwrap();
+    fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// C1.5: a refused push is the remote's fault: it is tried again, the task is not blocked and nothing is counted.
+#[test]
+fn a_push_the_remote_refuses_is_tried_again_and_the_task_is_not_blocked() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    refuse_pushes(&world);
+    world.ok(&["pass"]);
+    wait::until("the push to be refused", || world.path("refused").exists());
+    assert_eq!(world.board().status("T-1"), "In Progress");
+    assert_eq!(world.record("T-1")["phase"], "closing:open-pr");
+
+    fs::remove_file(world.path("refuse")).unwrap();
+    world.settle();
+
+    assert_eq!(world.model().requests_of("T-1").len(), 2, "no second attempt was needed");
+    assert_eq!(world.outcome("T-1", 1)["outcome"], "success");
+    let log = fs::read_to_string(world.attempt("T-1", 1).join("run.log")).unwrap();
+    assert!(log.contains("no pushes during the release"), "{log}");
+    world.assert_proposed("src/one.rs");
+}
+
+/// C9.1: a branch that moved meanwhile is never overwritten: the work is saved, the task queued again uncounted, and the
+/// next attempt starts from what is there.
+#[test]
+fn a_branch_that_moved_meanwhile_is_not_overwritten() {
+    let Some(world) = World::new(Forge::Git) else { return };
+    let gate = Gate::new();
+    world.add_task(
+        "T-1",
+        [
+            Turn::new_file("src/one.rs", "//! First.\n"),
+            Turn::text("Done.").behind(&gate),
+            Turn::new_file("src/two.rs", "//! Second.\n"),
+            Turn::text("Done."),
+        ],
+    );
+    world.begin();
+    world.ok(&["pass"]);
+    gate.wait_for(1);
+    let theirs = world.repo().someone_pushes("task/T-1", "src/theirs.rs", "//! Theirs.\n");
+    gate.open();
+    world.settle();
+
+    let first = world.outcome("T-1", 1);
+    assert_eq!(first["counted"], false, "{first:#}");
+    assert!(world.comments("T-1").contains("remote-moved"), "{}", world.comments("T-1"));
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! First.");
+    let tip = &world.repo().remote_branches()["task/T-1"];
+    world.repo().git_in(&world.repo().remote(), &["merge-base", "--is-ancestor", &theirs, tip]);
+    assert_eq!(
+        world.repo().remote_changes("main", "task/T-1"),
+        ["src/theirs.rs", "src/two.rs"],
+        "what is on the remote is the start"
+    );
+    let prompt = world.model().requests_of("T-1")[2].prompt();
+    assert!(prompt.contains("refs/dispatch/attempts/T-1/1"), "the kept work is named: {prompt}");
+    world.assert_invariants();
+}
+
+/// V4.3: a pull request whose creation was carried out but not answered is found, not made twice.
+#[test]
+fn a_lost_answer_of_the_forge_makes_one_pull_request() {
+    let Some(world) = World::with_a_task(Forge::GitHub) else { return };
+    world.begin();
+    let lost = Injection::on("POST /repos/acme/widgets/pulls").fault(Fault::LostAnswer).times(1);
+    world.forge().inject(lost);
+
+    world.pass();
+
+    assert_eq!(world.forge().pull_requests().len(), 1);
+    assert_eq!(world.outcome("T-1", 1)["outcome"], "success");
+    world.assert_proposed("src/one.rs");
+}
+
+/// D3.5, M1.1: a forge that cannot be asked changes nothing: an open proposal stays as it is.
+#[test]
+fn a_forge_that_cannot_be_asked_changes_nothing() {
+    let Some(world) = World::with_a_task(Forge::GitHub) else { return };
+    world.begin();
+    world.pass();
+    world.forge().inject(Injection::on("").fault(Fault::ServerError(502)));
+    let before = world.board().text("T-1");
+
+    let (said, _) = world.ended(&["pass"], 1);
+    world.settle();
+
+    assert!(said.contains("HTTP 502"), "it is said: {said}");
+    assert_eq!(world.board().text("T-1"), before);
+    world.assert_proposed("src/one.rs");
+}
