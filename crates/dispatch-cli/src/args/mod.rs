@@ -7,6 +7,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
+use dispatch_core::triage::Lane;
 
 pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
 
@@ -185,6 +186,25 @@ pub enum Command {
         #[arg(long, value_name = "STATUS", default_value = "To Do")]
         to: String,
     },
+    /// Pause a lane, or both, until it is resumed; what runs goes on.
+    #[command(
+        after_help = "Example:\n  dispatch pause --lane local --reason \"the model is being replaced\""
+    )]
+    Pause {
+        /// The lane; both when it is left out.
+        #[arg(long, value_parser = lane)]
+        lane: Option<Lane>,
+        /// Why, for whoever reads the status.
+        #[arg(long, value_name = "TEXT", default_value = "")]
+        reason: String,
+    },
+    /// End the pause of a lane, or of both, whatever its cause.
+    #[command(after_help = "Example:\n  dispatch resume --lane frontier")]
+    Resume {
+        /// The lane; both when it is left out.
+        #[arg(long, value_parser = lane)]
+        lane: Option<Lane>,
+    },
     /// Print a pure decision about input of your own, as JSON.
     #[command(
         after_help = "Example:\n  echo '{\"text\":\"cargo test\"}' | dispatch inspect test-command"
@@ -227,6 +247,10 @@ pub enum ConfigCommand {
     Show,
 }
 
+fn lane(text: &str) -> Result<Lane, String> {
+    text.parse().map_err(|_| format!("`{text}` is not a lane (local, frontier)"))
+}
+
 fn attempt_number(text: &str) -> Result<AttemptNumber, String> {
     text.parse()
         .ok()
@@ -243,6 +267,17 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         Cli::command().debug_assert();
+    }
+
+    /// D11.4: both lanes unless one is named.
+    #[test]
+    fn d11_4_a_lane_is_paused_and_resumed_by_its_name() {
+        let parse = |words: &[&str]| Cli::try_parse_from(words).map(|cli| cli.command);
+        let named = parse(&["dispatch", "resume", "--lane", "frontier"]).unwrap();
+        assert!(matches!(named, Some(Command::Resume { lane: Some(Lane::Frontier) })));
+        let both = parse(&["dispatch", "pause", "--reason", "repairs"]).unwrap();
+        assert!(matches!(both, Some(Command::Pause { lane: None, reason }) if reason == "repairs"));
+        assert!(parse(&["dispatch", "resume", "--lane", "fast"]).is_err());
     }
 
     #[test]

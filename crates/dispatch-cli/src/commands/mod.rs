@@ -3,6 +3,7 @@
 mod by_hand;
 mod config;
 mod explain;
+mod lanes;
 mod logs;
 mod pass;
 mod status;
@@ -35,6 +36,8 @@ pub fn run(cli: Cli, off: Option<SelectionOff>) -> anyhow::Result<Exit> {
         Some(Command::Trust { show }) => trust::run(show, &global),
         Some(Command::ReleaseSlot { name, force }) => by_hand::release_slot(&name, force, &global),
         Some(Command::Cancel { id, to }) => by_hand::cancel(&id, &to, &global),
+        Some(Command::Pause { lane, reason }) => lanes::pause(lane, &reason, &global),
+        Some(Command::Resume { lane }) => lanes::resume(lane, &global),
         Some(Command::Inspect(args)) => crate::inspect::run(&args, &global),
         Some(Command::Demo { json, keep }) => crate::demo::run(json, keep),
         Some(Command::DemoAgent { argv }) => crate::demo::play(&argv),

@@ -30,7 +30,7 @@ const fn pause_en(cause: PauseCause) -> &'static str {
             "The local model is not loaded: start the server and load the model."
         }
         PauseCause::LaunchRefused => {
-            "The lane's settings cannot be used for a launch: run `dispatch doctor`."
+            "The lane's settings cannot be used for a launch: run `dispatch config check`."
         }
         PauseCause::SurfaceMismatch => {
             "The agent had other tools or another permission mode than it was given: look at its version and settings."
@@ -70,7 +70,7 @@ const fn pause_es(cause: PauseCause) -> &'static str {
             "El modelo local no está cargado: inicie el servidor y cargue el modelo."
         }
         PauseCause::LaunchRefused => {
-            "La configuración del carril no sirve para un lanzamiento: ejecute `dispatch doctor`."
+            "La configuración del carril no sirve para un lanzamiento: ejecute `dispatch config check`."
         }
         PauseCause::SurfaceMismatch => {
             "El agente tenía otras herramientas u otro modo de permisos que los dados: mire su versión y su configuración."

@@ -90,8 +90,8 @@ dispatch_core::catalogue! {
         },
         /// Guards 4, 4b and 7.
         BoardIncomplete {
-            en: "Some tasks of the board could not be read, so nothing is known of {tasks}: repair what `dispatch doctor` names; the task goes on by itself.",
-            es: "Algunas tareas del tablero no se pudieron leer, así que no se sabe nada de {tasks}: repare lo que indica `dispatch doctor`; la tarea sigue sola.",
+            en: "Some tasks of the board could not be read, so nothing is known of {tasks}: repair what `dispatch status` names; the task goes on by itself.",
+            es: "Algunas tareas del tablero no se pudieron leer, así que no se sabe nada de {tasks}: repare lo que indica `dispatch status`; la tarea sigue sola.",
         },
         /// Guard 4.
         UnknownDependency {

@@ -417,9 +417,9 @@ fn lint_dead_path(tool: &str, spec: &str) -> Option<Lint> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Severity {
-    /// Said by `config check` and `doctor`.
+    /// Said by `config check`.
     Warning,
-    /// Refused by `config check`, `doctor` and launch.
+    /// Refused by `config check` and launch.
     Error,
 }
 
