@@ -150,6 +150,44 @@ fn killed_while_pushing_there_is_one_branch_and_one_pull_request() {
     world.assert_proposed("src/one.rs");
 }
 
+/// C1.4: killed in the middle of the freeze, a recovery supervisor freezes again and proposes what the worker wrote.
+#[test]
+fn killed_while_freezing_the_close_resumes_there() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    let hold = hold_git(&world, "write-tree");
+    fs::write(&hold, "").unwrap();
+    world.begin();
+
+    kill_in(&world, "closing:freeze", || fs::remove_file(&hold).unwrap());
+    world.pass();
+
+    assert_eq!(world.model().requests_of("T-1").len(), 2, "no second attempt was needed");
+    assert_eq!(world.record("T-1")["counts"]["counted"], 1);
+    world.assert_proposed("src/one.rs");
+}
+
+/// C10.1, C1.4: killed while the kept work is backed up, the task is blocked once and the work is kept once.
+#[test]
+fn killed_while_saving_the_task_is_blocked_once() {
+    let Some(world) = World::new(Forge::Git) else { return };
+    let hold = hold_git(&world, "push");
+    fs::write(&hold, "").unwrap();
+    world.add_task(
+        "T-1",
+        [Turn::new_file("src/one.rs", "//! Half.\n"), Turn::text("NEEDS-GUIDANCE Which one?")],
+    );
+    world.begin();
+
+    kill_in(&world, "closing:save-work", || fs::remove_file(&hold).unwrap());
+    world.pass();
+
+    assert_eq!(world.board().status("T-1"), "Blocked");
+    assert_eq!(world.board().comments("T-1").len(), 1, "{}", world.comments("T-1"));
+    assert!(world.comments("T-1").contains("Which one?"), "{}", world.comments("T-1"));
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
+    world.assert_invariants();
+}
+
 /// D11.1: a worker that somebody killed is queued again once; the second time in a row the task is blocked.
 #[test]
 fn a_worker_killed_from_outside_is_tried_again_once() {

@@ -150,9 +150,12 @@ impl World {
     #[track_caller]
     pub(crate) fn settle(&self) {
         let deadline = Instant::now() + PATIENCE;
+        let mut quiet = 0;
         loop {
             let left = self.processes();
-            if left.is_empty() {
+            // One that is just putting a program in its place shows neither a command line nor an environment.
+            quiet = if left.is_empty() { quiet + 1 } else { 0 };
+            if quiet == 3 {
                 return;
             }
             assert!(Instant::now() < deadline, "still alive: {left:#?}");
