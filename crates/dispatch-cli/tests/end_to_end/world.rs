@@ -7,6 +7,7 @@ use std::process::Output;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_testkit::board::TaskText;
 use dispatch_testkit::model_server::{Lane, ModelRequest, Turn};
+use dispatch_testkit::programs::{self, Peer};
 use dispatch_testkit::scene::{Forge, Scene};
 use dispatch_testkit::wait;
 use serde_json::{Value, json};
@@ -34,6 +35,12 @@ impl World {
     /// A world with a forge for pull requests.
     pub(crate) fn with_forge() -> Option<Self> {
         Scene::new(Forge::GitHub).map(Self)
+    }
+
+    /// A world with a forge on the oldest programs that are supported.
+    pub(crate) fn with_forge_and_oldest_programs() -> Option<Self> {
+        let git = programs::gits().into_iter().next()?;
+        Scene::with(Forge::GitHub, &git, Peer::OldBacklog, Peer::OldGh).map(Self)
     }
 
     /// Adds tasks; the person commits and pushes everything there is and approves the configuration.
