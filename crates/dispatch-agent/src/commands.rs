@@ -75,7 +75,12 @@ impl SystemCommands {
             call = call.stdin(Stdin::Bytes(spec.stdin.clone()));
         }
         call.stdout = Sink::Log { log: log.clone(), max_bytes: STDOUT_MAX_BYTES };
-        call.stderr = Sink::Log { log: log.clone(), max_bytes: 0 };
+        // A log reads as a terminal would show it: the error comes after what led to it, and so it is among the last
+        // lines. What answers on its standard output keeps that apart, and has no log.
+        call.stderr = match &spec.log {
+            Some(_) => Sink::WithStdout,
+            None => Sink::Log { log: log.clone(), max_bytes: 0 },
+        };
         call.strays = Some(match self.reach {
             Reach::Marked => marked(&spec.marker),
             Reach::Descendants => marked_or_below(&spec.marker),

@@ -37,6 +37,9 @@ pub enum Sink {
     },
     /// Appended to this file, which the program gets as its own descriptor: nothing is lost when we die.
     File(Utf8PathBuf),
+    /// Where standard output goes, through the same pipe, so that both stay in the order they were written. For standard
+    /// error only; standard output must not be a file then.
+    WithStdout,
     /// Nowhere.
     Null,
 }

@@ -37,7 +37,7 @@ impl Drain {
         let (max_bytes, log) = match sink {
             Sink::Memory { max_bytes } => (*max_bytes, None),
             Sink::Log { log, max_bytes } => (*max_bytes, Some(log.clone())),
-            Sink::File(_) | Sink::Null => (0, None),
+            Sink::File(_) | Sink::WithStdout | Sink::Null => (0, None),
         };
         let kept = Arc::new(Mutex::new(Kept::default()));
         let (told, done) = channel();

@@ -1,7 +1,7 @@
 //! Starting a program and carrying it to its end.
 
 use std::fs::File;
-use std::io::Write;
+use std::io::{PipeReader, Write};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -76,7 +76,7 @@ pub fn start(call: &Call) -> Result<Running, ProcError> {
         Stdin::Bytes(_) => Stdio::piped(),
         Stdin::File(path) => Stdio::from(opened(call, path, File::options().read(true))?),
     });
-    command.stdout(stdio(call, &call.stdout)?).stderr(stdio(call, &call.stderr)?);
+    let joined = streams(call, &mut command)?;
     let mut child = spawn(call, &mut command)?;
     let pid = child.id().cast_signed();
     remember_child(pid);
@@ -85,7 +85,12 @@ pub fn start(call: &Call) -> Result<Running, ProcError> {
         // A program that reads only part of its input closes the pipe; that is its right.
         std::thread::spawn(move || pipe.write_all(&bytes));
     }
-    let stdout = child.stdout.take().map(|pipe| Drain::start(pipe, &call.stdout, Keep::Beginning));
+    // What is left of our ends of the pipe would keep its reader waiting.
+    drop(command);
+    let stdout = match joined {
+        Some(pipe) => Some(Drain::start(pipe, &call.stdout, Keep::Beginning)),
+        None => child.stdout.take().map(|pipe| Drain::start(pipe, &call.stdout, Keep::Beginning)),
+    };
     let stderr = child.stderr.take().map(|pipe| Drain::start(pipe, &call.stderr, Keep::BothEnds));
     let identity = ProcessIdentity::of(pid);
     Ok(Running {
@@ -139,10 +144,27 @@ pub(crate) fn spawn(call: &Call, command: &mut Command) -> Result<Child, ProcErr
     }
 }
 
+/// Says where the output goes; gives the end to read when both streams share a pipe.
+fn streams(call: &Call, command: &mut Command) -> Result<Option<PipeReader>, ProcError> {
+    if call.stderr != Sink::WithStdout {
+        command.stdout(stdio(call, &call.stdout)?).stderr(stdio(call, &call.stderr)?);
+        return Ok(None);
+    }
+    let pipe =
+        std::io::pipe().and_then(|(reader, writer)| Ok((reader, writer.try_clone()?, writer)));
+    let (reader, one, other) = pipe.map_err(|source| ProcError::Start {
+        program: call.program.clone(),
+        dir: call.dir.clone(),
+        source,
+    })?;
+    command.stdout(one).stderr(other);
+    Ok(Some(reader))
+}
+
 fn stdio(call: &Call, sink: &Sink) -> Result<Stdio, ProcError> {
     Ok(match sink {
         Sink::Memory { .. } | Sink::Log { .. } => Stdio::piped(),
-        Sink::Null => Stdio::null(),
+        Sink::WithStdout | Sink::Null => Stdio::null(),
         Sink::File(path) => {
             Stdio::from(opened(call, path, File::options().append(true).create(true))?)
         }

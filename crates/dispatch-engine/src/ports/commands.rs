@@ -84,7 +84,7 @@ pub enum CommandEnd {
         exit: ExitMark,
         /// Its standard output and standard error together, the last 64 KiB.
         output: String,
-        /// Its standard output alone, the first 256 KiB.
+        /// The first 256 KiB of its standard output; with a log that is one with standard error.
         stdout: String,
     },
     /// The limit passed and it was ended.

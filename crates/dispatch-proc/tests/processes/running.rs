@@ -127,3 +127,21 @@ fn both_streams_go_into_one_log_and_standard_output_is_kept_alone_too() {
     assert_eq!(finished.stdout_dropped_bytes, 300_000);
     assert_eq!(log.finish().len(), 1 << 10);
 }
+
+/// C5.3: what goes into one log stays in the order it was written.
+#[test]
+fn both_streams_through_one_pipe_keep_their_order() {
+    let (_keep, dir) = scratch();
+    let log = OutputLog::new(None, 0, 1 << 20);
+    let script =
+        "i=0; while [ $i -lt 200 ]; do echo out $i; echo err $i >&2; i=$((i+1)); done; echo end";
+    let mut call = shell(&dir, script);
+    call.stdout = Sink::Log { log: log.clone(), max_bytes: 0 };
+    call.stderr = Sink::WithStdout;
+
+    assert!(run(&call).unwrap().is_success());
+
+    let lines = (0..200).flat_map(|i| [format!("out {i}"), format!("err {i}")]);
+    let expected: Vec<String> = lines.chain(["end".to_owned()]).collect();
+    assert_eq!(String::from_utf8(log.finish()).unwrap().lines().collect::<Vec<_>>(), expected);
+}
