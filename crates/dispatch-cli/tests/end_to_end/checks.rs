@@ -1,5 +1,7 @@
 //! The test command, in a tree that nobody but the dispatcher prepared (C5).
 
+use dispatch_testkit::json;
+
 use crate::world::{World, task, work};
 
 /// C5.4: the comment holds the exit status and what the test said last.
@@ -45,4 +47,40 @@ fn a_test_result_forged_through_an_ignored_file_does_not_count() {
     let comment = world.blocked("T-1", "checks-failed");
 
     assert!(comment.contains("no answer yet"), "{comment}");
+}
+
+/// C5.1, C3.1: formatters run before the tree is frozen, so that what they write is what is proposed.
+#[test]
+fn a_formatter_s_work_is_part_of_what_is_proposed() {
+    let Some(world) = World::with_git() else { return };
+    world.repo().write("format.sh", "for file; do echo '// formatted' >> \"$file\"; done\n");
+    world.configure(|config| {
+        config["checks"] =
+            json!({"format": [{"files": ["src/*.rs"], "command": ["sh", "format.sh", "{files}"]}]});
+    });
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+
+    world.proposed("T-1");
+
+    let proposed = world.repo().remote_file("task/T-1", "src/parser.rs").unwrap();
+    assert_eq!(proposed, "//! A parser.\n// formatted\n");
+    assert_eq!(world.repo().remote_changes("main", "task/T-1"), ["src/parser.rs"]);
+}
+
+/// C5.2, C5.4: a linter decides like a test.
+#[test]
+fn a_linter_that_complains_blocks() {
+    let Some(world) = World::with_git() else { return };
+    world.repo().write("lint.sh", "echo \"$1 has no examples\"; exit 1\n");
+    world.configure(|config| {
+        config["checks"] =
+            json!({"lint": [{"files": ["src/*.rs"], "command": ["sh", "lint.sh", "{files}"]}]});
+    });
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+
+    let comment = world.blocked("T-1", "checks-failed");
+
+    assert!(comment.contains("src/parser.rs has no examples"), "{comment}");
 }

@@ -72,3 +72,38 @@ fn a_forge_that_does_not_answer_changes_nothing() {
         world.forge().recover();
     }
 }
+
+/// C9.4: a token left over in the environment does not outrank the stored login.
+#[test]
+fn a_stale_token_in_the_environment_is_not_used() {
+    let Some(world) = World::with_forge() else { return };
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+    let mut pass = world.command(env!("CARGO_BIN_EXE_dispatch"), &["--wait"]);
+    pass.env("GH_TOKEN", "stale").env("GITHUB_TOKEN", "stale");
+
+    dispatch_testkit::programs::read(&mut pass);
+
+    let calls = world.forge().calls();
+    assert!(!calls.is_empty() && calls.iter().all(|call| call.token != "stale"), "{calls:#?}");
+    assert_eq!(world.forge().pull_requests().len(), 1);
+}
+
+/// README §5, M3: queued again after its pull request was merged, a task gets a branch of its own and starts from the base.
+#[test]
+fn a_merged_task_that_is_queued_again_gets_a_new_branch() {
+    let Some(world) = proposed() else { return };
+    let merged = world.forge().merge(1, Merge::Squash);
+    world.pull_when_settled();
+    world.pass();
+    assert_eq!(world.board().status("T-1"), "Done", "{}", world.story("T-1"));
+
+    world.worker("T-1", work([("src/more.rs", "//! More.\n")]));
+    world.board().set_status("T-1", "Queued");
+    world.pass();
+
+    let branches = world.repo().remote_branches();
+    assert!(branches.contains_key("task/T-1-r1"), "{branches:?}\n{}", world.story("T-1"));
+    assert_eq!(world.repo().remote_changes("main", "task/T-1-r1"), ["src/more.rs"]);
+    assert_eq!(world.outcome("T-1", 2)["base"], merged.as_str());
+}

@@ -73,3 +73,68 @@ fn a_task_without_triage_is_blocked_in_the_configured_language() {
     assert!(comment.contains("missing-triage") && comment.contains("Bloqueada"), "{comment}");
     assert!(comment.contains("lane:") && comment.contains("path:"), "{comment}");
 }
+
+/// I8, D3.2: one task that waits or is blocked starves no other.
+#[test]
+fn a_task_that_cannot_run_starves_no_other() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-4", work([("src/fourth.rs", "//! Fourth.\n")]));
+    world.begin(&[
+        task("T-1", "Has no test", "src/first.rs").test_command("curl example.org"),
+        task("T-2", "Waits for nobody", "src/second.rs").depends_on("T-99"),
+        task("T-3", "Touches the board", ".backlog/config.yml"),
+        task("T-4", "Is well", "src/fourth.rs"),
+    ]);
+
+    world.proposed("T-4");
+
+    for (id, reason) in
+        [("T-1", "invalid-test-command"), ("T-2", "unknown-dependency"), ("T-3", "forbidden-path")]
+    {
+        assert_eq!(world.board().status(id), "Blocked", "{id}");
+        let comment = world.last_comment(id);
+        assert!(comment.contains(reason), "{comment}");
+        assert!(comment.contains("Queued"), "says what to do next: {comment}");
+    }
+    assert!(world.last_comment("T-1").contains("curl example.org"));
+    assert!(world.last_comment("T-2").contains("T-99"));
+    assert!(world.last_comment("T-3").contains(".backlog/config.yml"));
+}
+
+/// D3.6: settings that cannot be read are not the task's fault; the other lane goes on.
+#[test]
+fn unreadable_settings_of_one_lane_stop_that_lane_alone() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-2", work([("src/second.rs", "//! Second.\n")]));
+    world.repo().write(".backlog/dispatch/local.settings.json", "{\n");
+    world.begin(&[
+        task("T-1", "Add the first", "src/first.rs").lane("local"),
+        task("T-2", "Add the second", "src/second.rs"),
+    ]);
+
+    let output = world.dispatch(&["--wait"]);
+
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    assert!(said.contains("T-1: waiting, settings-unreadable"), "{said}");
+    assert!(said.contains("local.settings.json"), "{said}");
+    assert_eq!(world.board().status("T-1"), "Queued");
+    assert!(world.repo().remote_branches().contains_key("task/T-2"), "{}", world.story("T-2"));
+}
+
+/// B5: a parent's status follows its children.
+#[test]
+fn a_parent_is_in_progress_while_a_child_is() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-1.1", work([("src/part.rs", "//! A part.\n")]));
+    world.begin(&[
+        task("T-1", "Add everything", "src/whole.rs").status("To Do"),
+        task("T-1.1", "Add a part", "src/part.rs").parent("T-1"),
+        task("T-1.2", "Add the rest", "src/rest.rs").parent("T-1").status("To Do"),
+    ]);
+
+    world.proposed("T-1.1");
+
+    wait::until("the parent's status", || world.board().status("T-1") == "In Progress");
+    assert_eq!(world.board().status("T-1.2"), "To Do");
+}

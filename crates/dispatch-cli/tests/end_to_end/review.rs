@@ -49,3 +49,18 @@ fn a_review_in_prose_is_no_verdict() {
 
     world.blocked("T-1", "review-no-verdict");
 }
+
+/// C1.5, C7.3: a reviewer that cannot be asked is the machine's fault; it is asked again, and the attempt is none the worse.
+#[test]
+fn a_reviewer_that_fails_is_asked_again() {
+    let Some(world) = local_world() else { return };
+    let fails = Turn::error_saying(400, "no such account");
+    world.reviewer("T-1", [fails, verdict("approve", &[])]);
+
+    world.proposed("T-1");
+
+    assert_eq!(world.model().requests_of("review of T-1").len(), 2);
+    let outcome = world.outcome("T-1", 1);
+    assert_eq!(outcome["reason"], "success", "{outcome:#}");
+    assert_eq!(world.asked("T-1").len(), 2);
+}

@@ -21,7 +21,7 @@ pub(super) fn question(
         asked.push_str(&format_args!(
             "p{number}: pullRequest(number: {number}) {{ number state merged mergedAt baseRefName headRefName \
              headRefOid isCrossRepository mergeCommit {{ oid }} reviews(last: 100) {{ nodes {{ author {{ login }} \
-             state body submittedAt }} }} }} "
+             state body submittedAt commit {{ oid }} }} }} }} "
         ).to_string());
     }
     let GitHubRepository { owner, name, .. } = repository;
@@ -82,7 +82,8 @@ fn proposal_state(pull: &Value, proposal: &RecordedProposal) -> ProposalState {
     }
 }
 
-/// Reviews after our push that ask for changes and were not taken back by a later one of the same person.
+/// Reviews since our push that ask for changes and were not taken back by a later one of the same person. A review of the
+/// very commit we pushed is one whatever the clocks say: the forge's counts whole seconds and may be behind ours.
 fn changes_requested(pull: &Value, proposal: &RecordedProposal) -> Vec<ReviewSince> {
     let moment = |text: &str| OffsetDateTime::parse(text, &Rfc3339).ok();
     let pushed = moment(&proposal.pushed_at);
@@ -101,7 +102,9 @@ fn changes_requested(pull: &Value, proposal: &RecordedProposal) -> Vec<ReviewSin
     let mut asked: Vec<_> = last
         .into_iter()
         .filter(|(_, (at, review))| {
-            review["state"] == "CHANGES_REQUESTED" && pushed.is_none_or(|pushed| *at > pushed)
+            let of_our_push = review["commit"]["oid"] == proposal.commit.as_str();
+            let later = pushed.is_none_or(|pushed| *at > pushed);
+            review["state"] == "CHANGES_REQUESTED" && (of_our_push || later)
         })
         .collect();
     asked.sort_by_key(|(_, (at, _))| *at);
@@ -219,5 +222,20 @@ mod tests {
         let Some(ProposalState::Open { changes_requested }) = state(&answer) else { panic!() };
         let bodies: Vec<_> = changes_requested.iter().map(|review| review.body.as_str()).collect();
         assert_eq!(bodies, ["cy3", "ann4"]);
+    }
+
+    #[test]
+    fn a_review_of_what_we_pushed_counts_although_the_forge_s_clock_is_behind() {
+        let review = |commit: &str| {
+            json!({
+                "author": {"login": "ann"}, "state": "CHANGES_REQUESTED", "body": "no",
+                "submittedAt": "2026-01-01T23:59:59Z", "commit": {"oid": commit.repeat(40)},
+            })
+        };
+        for (commit, count) in [("a", 1), ("b", 0)] {
+            let answer = pull(json!({"reviews": {"nodes": [review(commit)]}}));
+            let Some(ProposalState::Open { changes_requested }) = state(&answer) else { panic!() };
+            assert_eq!(changes_requested.len(), count, "{commit}");
+        }
     }
 }
