@@ -60,8 +60,8 @@ crate::catalogue! {
         NotifyTooManyFaultsTitle { en: "{id} waits: {count} attempts were lost to faults", es: "{id} espera: {count} intentos perdidos por fallos" },
         /// Its body.
         NotifyTooManyFaultsBody {
-            en: "None of them was the task's own fault. Look at the last one ({log}), then run `dispatch retry {id}`.",
-            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y ejecute `dispatch retry {id}`.",
+            en: "None of them was the task's own fault. Look at the last one ({log}), and when the machine is well again give the work of {id} to a new task.",
+            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y, cuando la máquina esté bien, dé el trabajo de {id} a una tarea nueva.",
         },
 
         /// The pull request was merged.
