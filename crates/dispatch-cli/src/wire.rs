@@ -28,6 +28,9 @@ use crate::args::GlobalArgs;
 use crate::setup::{self, Places};
 use crate::trust;
 
+/// Whether workers are confined by the kernel: not yet, so that a configuration has to say `off` (W3.3).
+const CONFINED: bool = false;
+
 /// Where we are: the code root and the board, before any configuration is read.
 #[derive(Debug)]
 pub struct Ground {
@@ -168,8 +171,15 @@ impl World {
                 Ok((path, text))
             })
             .collect::<anyhow::Result<BTreeMap<_, _>>>()?;
-        let setup =
-            Setup { config: read.loaded.config, lanes: read.lanes, texts, roots, policies, trust };
+        let setup = Setup {
+            config: read.loaded.config,
+            lanes: read.lanes,
+            texts,
+            roots,
+            policies,
+            trust,
+            confined: CONFINED,
+        };
         Self::with(ground, setup, role)
     }
 
@@ -253,6 +263,7 @@ impl World {
             roots: hand.roots,
             policies,
             trust: Trust::Approved,
+            confined: CONFINED,
         };
         Self::with(ground, setup, Role::Supervisor)
     }
@@ -270,7 +281,7 @@ impl World {
                 let trust = Trust::Changed(format!("{error:#}"));
                 Self::with(
                     ground,
-                    Setup { config, lanes, texts, roots, policies, trust },
+                    Setup { config, lanes, texts, roots, policies, trust, confined: CONFINED },
                     Role::Pass,
                 )
             }
@@ -369,7 +380,7 @@ pub fn context(ground: &Ground) -> anyhow::Result<supervise::Context> {
     let environment = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    Ok(supervise::Context { environment, worker_edit: worker_edit(ground)?, confined: false })
+    Ok(supervise::Context { environment, worker_edit: worker_edit(ground)?, confined: CONFINED })
 }
 
 /// The worker's board command: the program of that name beside this one, or this one under that name.

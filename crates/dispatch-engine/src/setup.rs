@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
-use dispatch_core::config::{Config, LaneSettings};
+use dispatch_core::config::{Config, ConfinementMode, LaneSettings};
 use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
 use dispatch_guards::claims::TestSiblings;
@@ -57,6 +57,21 @@ pub struct Setup {
     pub policies: Policies,
     /// Whether a person approved all of this (README §3).
     pub trust: Trust,
+    /// Whether this dispatcher confines workers by the kernel (W3.3).
+    pub confined: bool,
+}
+
+/// What keeps a launch from being as confined as the configuration demands (W3.3): with less than what it demands
+/// nothing is started, and `off` has to be said.
+pub(crate) fn confinement_fault(config: &Config, lane: Lane, confined: bool) -> Option<String> {
+    match config.confinement_mode(lane) {
+        ConfinementMode::Off => None,
+        ConfinementMode::Required | ConfinementMode::Partial if confined => None,
+        ConfinementMode::Required | ConfinementMode::Partial => Some(format!(
+            "lane {lane} demands kernel confinement, which is not available here; to run workers without it, say \
+             `\"confinement\": {{ \"mode\": \"off\" }}` in the configuration"
+        )),
+    }
 }
 
 /// Whether a person approved the configuration and the programs it names.

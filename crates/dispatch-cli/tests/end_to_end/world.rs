@@ -88,14 +88,29 @@ impl World {
     /// in the way; it is waited for, since every further wish would keep it going.
     #[track_caller]
     pub(crate) fn pass(&self) -> Value {
+        let mut met_another = false;
         loop {
             let report = Self::parse(&self.ok(&["--wait", "--json"]));
-            let Some(other) = report["another"].as_str() else { return report };
+            let Some(other) = report["another"].as_str() else {
+                // Our wish made the other pass go round again, and what it started then is not waited for by ours.
+                if met_another {
+                    wait::until("the end of what the other pass started", || {
+                        self.nothing_is_bound()
+                    });
+                }
+                return report;
+            };
+            met_another = true;
             let pid =
                 other.split(|letter: char| !letter.is_ascii_digit()).find(|pid| !pid.is_empty());
             let process = format!("/proc/{}", pid.expect("the holder's pid"));
             wait::until("the end of the other pass", || !Utf8Path::new(&process).exists());
         }
+    }
+
+    fn nothing_is_bound(&self) -> bool {
+        let status = Self::parse(&self.ok(&["status", "--json"]));
+        status["slots"].as_array().into_iter().flatten().all(|slot| slot["task"].is_null())
     }
 
     fn parse(text: &str) -> Value {

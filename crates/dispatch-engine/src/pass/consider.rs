@@ -14,7 +14,7 @@ use super::{Considered, End, Options};
 use crate::governor::{self, Gate};
 use crate::judge::{Judged, RoundFacts};
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite};
-use crate::setup::Setup;
+use crate::setup::{Setup, confinement_fault};
 use crate::texts::notify_blocked;
 
 dispatch_core::catalogue! {
@@ -202,9 +202,13 @@ impl<'a> Considering<'a> {
         })
     }
 
-    /// What only the machine can say, asked before any slot is claimed: disk space and the local model (D4.2).
+    /// What only the machine can say, asked before any slot is claimed: confinement (W3.3), disk space and the local
+    /// model (D4.2).
     fn machine_ready(&mut self, lane: Lane) -> Result<Result<(), (PauseCause, String)>, PortError> {
         let config = &self.setup.config;
+        if let Some(text) = confinement_fault(config, lane, self.setup.confined) {
+            return Ok(Err((PauseCause::ConfinementMissing, text)));
+        }
         let (free, least) = (self.ports.vcs.free_mib()?, config.limits.min_free_mib);
         if free < least {
             let text = format!("{free} MiB are free where the slots are, {least} are required");

@@ -21,6 +21,7 @@ use super::environment::slot_position;
 use super::follow::{self, Worker};
 use super::{Attempt, leave, plan_for, prompting};
 use crate::ports::{AgentLaunch, AttemptFile, PortError, PrivatePlace};
+use crate::setup::confinement_fault;
 use crate::surface::{
     TaskGrants, loads_project, project_file, project_settings_path, rules_of, surface_of,
 };
@@ -99,6 +100,12 @@ pub(crate) fn launch(attempt: &mut Attempt<'_>) -> Result<Launched, Stop> {
 
 fn try_launch(attempt: &mut Attempt<'_>) -> Result<Worker, NotLaunched> {
     let ports = attempt.ports;
+    let fault =
+        confinement_fault(&attempt.hand.config, attempt.record.lane, attempt.context.confined);
+    if let Some(text) = fault {
+        let reason = RequeueReason::Paused(PauseCause::ConfinementMissing);
+        return Err(NotLaunched::requeue(reason, text));
+    }
     let task = task(attempt)?;
     attempt.remember(&task);
     let place = attempt.fresh_folders()?;

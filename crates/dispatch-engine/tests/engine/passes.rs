@@ -1,6 +1,6 @@
 //! D2, D3, D6.4, README §3: passes.
 
-use dispatch_core::config::Owner;
+use dispatch_core::config::{ConfinementMode, Owner};
 use dispatch_core::names::{SelectionOff, WaitReason};
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
@@ -226,6 +226,19 @@ fn d4_2_a_model_that_is_not_loaded_pauses_the_lane_before_anything_is_claimed() 
     assert!(!world.state().records.contains_key(&id("T-1")));
     let said = world.state().notified.clone();
     assert_eq!(said, ["Lane local paused: local-model-not-loaded"]);
+}
+
+/// W3.3: what a lane demands and the machine does not have is the lane's matter; nothing starts unconfined by default.
+#[test]
+fn w3_3_a_lane_that_demands_confinement_starts_nothing_without_it() {
+    let world = World::new(vec![task("T-1")]);
+    let mut config = config();
+    config.confinement.mode = ConfinementMode::Required;
+    let lines = world.lines(&setup_of(config));
+    assert!(lines[0].starts_with("T-1: waiting, lane-paused: confinement-missing: "), "{lines:?}");
+    assert!(!world.state().records.contains_key(&id("T-1")));
+    let said = world.state().notified.clone();
+    assert_eq!(said, ["Lane local paused: confinement-missing"]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use std::sync::LazyLock;
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::branch::BranchName;
-use dispatch_core::config::{Config, Found, LaneSettings, Location, Owner, load};
+use dispatch_core::config::{Config, ConfinementMode, Found, LaneSettings, Location, Owner, load};
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Beat, Phase, Record, Request, SlotEntry};
 use dispatch_core::slot::SlotName;
@@ -167,6 +167,7 @@ pub(crate) fn config() -> Config {
     config.generated.clear();
     config.prompt_hooks.clear();
     config.confinement.presets.clear();
+    config.confinement.mode = ConfinementMode::Off;
     config.harness_reviewer = None;
     config
 }
@@ -238,6 +239,7 @@ pub(crate) fn setup_of(config: Config) -> Setup {
         texts: BTreeMap::new(),
         roots,
         trust: Trust::Approved,
+        confined: false,
     }
 }
 

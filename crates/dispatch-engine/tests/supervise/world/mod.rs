@@ -13,7 +13,7 @@ use std::rc::Rc;
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
 use dispatch_core::branch::BranchName;
-use dispatch_core::config::{Config, Found, LaneSettings, Location, load};
+use dispatch_core::config::{Config, ConfinementMode, Found, LaneSettings, Location, load};
 use dispatch_core::id::TaskId;
 use dispatch_core::object::CommitId;
 use dispatch_core::record::{Phase, Record, Request, SlotEntry};
@@ -134,6 +134,7 @@ pub(crate) fn config() -> Config {
     config.generated.clear();
     config.prompt_hooks.clear();
     config.confinement.presets.clear();
+    config.confinement.mode = ConfinementMode::Off;
     config.harness_reviewer = None;
     config
 }
