@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Phase, Record, Request, SlotEntry};
 use dispatch_core::slot::SlotName;
@@ -61,8 +62,12 @@ pub fn release_slot(
             )));
         }
         TryLock::Busy(_) => match wait_for_end(ports, &task).map_err(&failed)? {
-            Some(lock) => lock,
-            None => {
+            Waited::Ended(lock) => lock,
+            Waited::Anew { attempt } => {
+                let kept = Some(kept_at(&task, attempt));
+                return Ok(Released::Freed { task, kept });
+            }
+            Waited::StillThere => {
                 return Err(ByHandError::Refused(format!(
                     "the supervisor of {task} was asked to end and has not within {} s; its slot is untouched",
                     PATIENCE.as_secs()
@@ -73,20 +78,39 @@ pub fn release_slot(
     released(ports, entry, task, lock).map_err(failed)
 }
 
+/// What came of asking a supervisor to end.
+enum Waited {
+    /// It is gone, and its lock is ours.
+    Ended(Box<dyn TaskLock>),
+    /// It is gone, its work is saved, and the task, queued again, was given to a new one already.
+    Anew {
+        /// The attempt that was asked to end.
+        attempt: AttemptNumber,
+    },
+    /// It is still there.
+    StillThere,
+}
+
 /// Asks the supervisor to end, and takes its lock once it is gone (N45).
-fn wait_for_end(ports: &Ports<'_>, task: &TaskId) -> Result<Option<Box<dyn TaskLock>>, PortError> {
+fn wait_for_end(ports: &Ports<'_>, task: &TaskId) -> Result<Waited, PortError> {
     ports.store.write_request(task, &Request::Interrupt)?;
-    if let Some(supervisor) = ports.store.record(task)?.and_then(|record| record.supervisor) {
-        ports.commands.nudge(&supervisor)?;
+    let asked = ports.store.record(task)?;
+    if let Some(supervisor) = asked.as_ref().and_then(|record| record.supervisor.as_ref()) {
+        ports.commands.nudge(supervisor)?;
     }
+    let asked = asked.map(|record| record.attempt);
     let since = ports.clock.beat();
     loop {
         if let TryLock::Taken(lock) = ports.store.try_task_lock(task)? {
-            return Ok(Some(lock));
+            return Ok(Waited::Ended(lock));
+        }
+        let present = ports.store.record(task)?.map(|record| record.attempt);
+        if let (Some(attempt), true) = (asked, present > asked) {
+            return Ok(Waited::Anew { attempt });
         }
         let waited = awake_between(&since, &ports.clock.beat());
         if waited.is_none_or(|waited| waited >= PATIENCE) {
-            return Ok(None);
+            return Ok(Waited::StillThere);
         }
         ports.clock.sleep(BETWEEN_LOOKS);
     }
