@@ -8,6 +8,9 @@ use crate::peers;
 use crate::shell::{cargo, program, root, run};
 use crate::tools;
 
+/// What proptest draws its inputs from. By hand every run tries new ones; a gate tells about the change alone.
+const PROPERTY_SEED: &str = "PROPTEST_RNG_SEED";
+
 /// Formatting, then every lint as an error.
 pub(crate) fn lint() -> Result<()> {
     run(cargo().args(["fmt", "--all", "--check"]).current_dir(root()))?;
@@ -39,8 +42,13 @@ pub(crate) fn test() -> Result<()> {
     // Last, so that its summary is the last thing printed.
     let in_ci = env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false");
     let profile = if in_ci { "ci" } else { "default" };
-    run(program(nextest)
+    let mut tests = program(nextest);
+    tests
         .args(["nextest", "run", "--workspace", "--locked", "--profile", profile])
         .env("DISPATCH_PEERS", &peers)
-        .current_dir(root()))
+        .current_dir(root());
+    if in_ci && env::var_os(PROPERTY_SEED).is_none() {
+        tests.env(PROPERTY_SEED, "1");
+    }
+    run(&mut tests)
 }

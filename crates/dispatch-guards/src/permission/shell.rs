@@ -386,7 +386,7 @@ mod tests {
             // The other way round a witness is short for patterns this short, unless it needs a
             // character outside the three.
             if x.meets(&y) && !matches!(x, ShellPattern::Text(_)) && !matches!(y, ShellPattern::Text(_)) {
-                let long = a.len() + b.len() > 10 || [&x, &y].iter().any(|p| {
+                let long = a.len() + b.len() > 9 || [&x, &y].iter().any(|p| {
                     matches!(p, ShellPattern::Stem(stem) if stem.contains('*'))
                 });
                 prop_assert!(long || common, "{} and {} have no common text", a, b);
