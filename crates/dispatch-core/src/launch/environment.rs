@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8Path;
 
 use super::presets::{Preset, preset_variables};
-use crate::config::Config;
+use crate::config::{Config, Credential};
 use crate::slot::SlotName;
 use crate::triage::Lane;
 
@@ -162,10 +162,16 @@ pub fn command_environment(
     let passthrough = config.env_passthrough(lane);
     let presets = presets_of(config);
     let mut environment = base_environment(person, passthrough, &presets, places);
-    // A check proves nothing that needs the person's keys, and its code is the worker's.
-    for name in std::mem::take(&mut environment.secret) {
+    let of_the_account: Vec<String> = environment
+        .secret
+        .iter()
+        .filter(|name| pays_for_the_agent(name, config))
+        .cloned()
+        .collect();
+    for name in of_the_account {
         environment.variables.remove(&name);
         environment.passed.remove(&name);
+        environment.secret.remove(&name);
     }
     environment.variables.extend(slot_variables(slot, config.ports.base));
     environment.set("BACKLOG_DISPATCH_ACTIVE", "1");
@@ -173,6 +179,15 @@ pub fn command_environment(
     environment.set("npm_config_package_import_method", "copy");
     environment.set("UV_LINK_MODE", "copy");
     environment
+}
+
+/// Whether a variable holds the account the agent runs on: the configured one, or any that the agent itself reads.
+fn pays_for_the_agent(name: &str, config: &Config) -> bool {
+    let configured = match &config.agent.credential {
+        Credential::Env(variable) => name == variable,
+        Credential::Helper(_) => false,
+    };
+    configured || name.starts_with("ANTHROPIC_") || name.starts_with("CLAUDE_CODE_")
 }
 
 /// The configured presets; the configuration admits no other names.

@@ -487,15 +487,24 @@ fn n33_c7_1_the_reviewer_s_command_line_and_environment() {
 }
 
 #[test]
-fn c5_3_checks_get_no_credential() {
+fn c5_3_checks_get_what_is_passed_through_but_not_the_account() {
     let mut case = Case::new(Lane::Frontier);
-    case.config.lanes.frontier.env_passthrough =
-        vec!["GITHUB_TOKEN".to_owned(), "APP_MODE".to_owned()];
-    case.person.insert("APP_MODE".to_owned(), "test".to_owned());
+    case.config.agent.credential = Credential::Env("COMPANY_MODEL_TOKEN".to_owned());
+    let account = ["COMPANY_MODEL_TOKEN", "ANTHROPIC_API_KEY", "CLAUDE_CODE_OAUTH_TOKEN"];
+    let passed = ["APP_MODE", "NPM_TOKEN"];
+    for name in account.iter().chain(&passed) {
+        case.person.insert((*name).to_owned(), format!("value of {name}"));
+        case.config.lanes.frontier.env_passthrough.push((*name).to_owned());
+    }
     let places = Places { home: "/h".into(), temporary: "/t".into(), caches: Some("/c".into()) };
     let slot = SlotPosition { name: &case.slot, index: 1 };
     let environment = command_environment(&case.person, &case.config, Lane::Frontier, places, slot);
-    assert!(environment.variables.values().all(|value| !value.contains("s3cret")));
-    assert_eq!(environment.variables["APP_MODE"], "test");
+    for name in account {
+        assert_eq!(environment.variables.get(name), None);
+    }
+    for name in passed {
+        assert_eq!(environment.variables[name], format!("value of {name}"));
+    }
+    assert_eq!(environment.secret.iter().collect::<Vec<_>>(), ["NPM_TOKEN"]);
     assert_eq!(environment.variables["DISPATCH_PORT_BASE"], "42020");
 }
