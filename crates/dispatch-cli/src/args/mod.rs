@@ -84,7 +84,7 @@ pub struct PassArgs {
     #[arg(long, conflicts_with = "detach")]
     pub wait: bool,
     /// Return at once and run the pass in the background: for the board's callback.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["dry_run", "json"])]
     pub detach: bool,
     /// Dispatch at most this many tasks.
     #[arg(long, value_name = "N")]
@@ -261,6 +261,7 @@ fn attempt_number(text: &str) -> Result<AttemptNumber, String> {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory;
+    use test_case::test_case;
 
     use super::*;
 
@@ -295,6 +296,14 @@ mod tests {
         let cli =
             Cli::try_parse_from(["dispatch", "--release-slot", "dispatch-1", "--force"]).unwrap();
         assert_eq!(cli.release_slot.map(|name| name.to_string()).as_deref(), Some("dispatch-1"));
+    }
+
+    /// K1: a rehearsal does nothing, so it cannot be sent to the background, where nobody reads what it says.
+    #[test_case("--dry-run")]
+    #[test_case("--json")]
+    fn k1_a_pass_in_the_background_says_nothing(flag: &str) {
+        assert!(Cli::try_parse_from(["dispatch", "--detach", flag]).is_err());
+        assert!(Cli::try_parse_from(["dispatch", "pass", flag, "--detach"]).is_err());
     }
 
     #[test]
