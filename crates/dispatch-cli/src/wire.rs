@@ -14,8 +14,8 @@ use dispatch_agent::{
 use dispatch_board::{BoardLocation, DiskBoard, locate};
 use dispatch_core::config::{self, Config, ForgeKind, Owner};
 use dispatch_core::id::TaskId;
-use dispatch_engine::hand_over::HandOver;
-use dispatch_engine::ports::{Forge, Ports};
+use dispatch_engine::hand_over::{HandOver, HandOverError};
+use dispatch_engine::ports::{Forge, Ports, Store};
 use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
 use dispatch_engine::supervise;
 use dispatch_git::{
@@ -71,6 +71,9 @@ impl Ground {
     /// Reads the configuration and everything it names.
     pub fn setup(&self) -> anyhow::Result<setup::Setup> {
         let mut setup = setup::read(&self.places())?;
+        self.roots(setup.config(), Some(&setup))
+            .check_slots_root(&self.root.common_dir)
+            .with_context(|| format!("`slotsRoot` in `{}` cannot be used", setup.file))?;
         if let Some((name, command)) = self.callback() {
             setup.subject.insert(name, command.as_bytes().to_vec());
         }
@@ -247,14 +250,22 @@ impl World {
         }
     }
 
-    /// The adapters for a supervisor, with the very values the guards judged by (D3.3).
+    /// The adapters for a supervisor, with the very values the guards judged by (D3.3). Where these cannot be used
+    /// the attempt can only be given up, which needs a board and a store alone.
     pub fn for_attempt(ground: &Ground, id: &TaskId) -> anyhow::Result<Self> {
         let smallest = config::smallest();
         let store = store(ground, &ground.roots(&smallest, None), &smallest)?;
-        let Some(hand) = HandOver::read(&store, id)? else {
-            bail!("nothing was handed over for {id}: a supervisor is started by a pass alone");
+        let Some(record) = store.record(id)? else {
+            bail!("nothing is recorded of {id}: a supervisor is started by a pass alone");
         };
-        let policies = Policies::of(&hand.config, &hand.roots)?;
+        let (hand, policies) = match HandOver::of_claim(&store, &record) {
+            Ok(handed_over) => handed_over,
+            Err(HandOverError::Unusable(error)) => {
+                tracing::warn!(task = %id, error = error.chain(), "the attempt is given up");
+                return Self::by_hand(ground, Role::Supervisor);
+            }
+            Err(HandOverError::Port(error)) => return Err(error.into()),
+        };
         let lanes = BTreeMap::from([(hand.lane, Ok(hand.settings))]);
         let setup = Setup {
             config: hand.config,
@@ -269,9 +280,9 @@ impl World {
     }
 
     /// The adapters for a command by hand, which works without a configuration that can be used (M4).
-    pub fn by_hand(ground: &Ground) -> anyhow::Result<Self> {
+    pub fn by_hand(ground: &Ground, role: Role) -> anyhow::Result<Self> {
         match ground.setup() {
-            Ok(setup) => Self::new(ground, setup, Role::Pass),
+            Ok(setup) => Self::new(ground, setup, role),
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "going on without the configuration");
                 let config = config::smallest();
@@ -282,7 +293,7 @@ impl World {
                 Self::with(
                     ground,
                     Setup { config, lanes, texts, roots, policies, trust, confined: CONFINED },
-                    Role::Pass,
+                    role,
                 )
             }
         }

@@ -7,11 +7,12 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::{Config, LaneSettings};
 use dispatch_core::id::TaskId;
+use dispatch_core::record::Record;
 use dispatch_core::triage::Lane;
 use serde::{Deserialize, Serialize};
 
 use crate::ports::{PortError, RemoteBranch, Store};
-use crate::setup::Roots;
+use crate::setup::{Policies, Roots};
 
 /// The name under which the store keeps it.
 pub const HAND_OVER: &str = "hand-over";
@@ -58,7 +59,40 @@ pub struct SeenBranch {
     pub seen: RemoteBranch,
 }
 
+/// Why what was handed over is not to be had.
+#[derive(Debug)]
+pub enum HandOverError {
+    /// It could not be read now.
+    Port(PortError),
+    /// It cannot be used, now or later.
+    Unusable(PortError),
+}
+
+impl From<PortError> for HandOverError {
+    fn from(error: PortError) -> Self {
+        Self::Port(error)
+    }
+}
+
 impl HandOver {
+    /// What was handed over for the claim that `record` describes, and what follows from it.
+    pub fn of_claim(store: &dyn Store, record: &Record) -> Result<(Self, Policies), HandOverError> {
+        let id = &record.task_id;
+        let doing = || format!("take over the attempt of {id}");
+        let unusable = |why: &str| HandOverError::Unusable(PortError::new(doing(), why));
+        // A file that cannot be read now is another matter than one that cannot be understood.
+        store.read_private(id, HAND_OVER)?;
+        let hand = Self::read(store, id)
+            .map_err(HandOverError::Unusable)?
+            .ok_or_else(|| unusable("nothing was handed over"))?;
+        if hand.token != record.token || hand.attempt != record.attempt {
+            return Err(unusable("record and hand-over are of different claims"));
+        }
+        let policies = Policies::of(&hand.config, &hand.roots)
+            .map_err(|source| HandOverError::Unusable(PortError::new(doing(), source)))?;
+        Ok((hand, policies))
+    }
+
     /// Keeps it for the supervisor.
     pub fn write(&self, store: &dyn Store) -> Result<(), PortError> {
         let value = serde_json::to_value(self).map_err(|source| {

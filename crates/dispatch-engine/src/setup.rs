@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_close::acceptance::{OwnedPatterns, PatternError};
 use dispatch_core::config::{Config, ConfinementMode, LaneSettings};
 use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
@@ -36,10 +37,41 @@ impl Roots {
         SlotPlace { name: name.clone(), path: self.slots_root.join(name.as_str()) }
     }
 
+    /// Whether slots can lie where they are to lie (K2): their worktrees are emptied and given to workers, so they may
+    /// neither hold nor lie in anything a worker must not write to. `common_dir` is git's own directory.
+    pub fn check_slots_root(&self, common_dir: &Utf8Path) -> Result<(), SlotsRootError> {
+        let at = &self.slots_root;
+        let within = |other: &Utf8Path| at.starts_with(other) || other.starts_with(at);
+        let taken = if self.code_root.starts_with(at) {
+            Some(("holds the code root", self.code_root.clone()))
+        } else if within(&self.board_dir) {
+            Some(("holds or lies in the board directory", self.board_dir.clone()))
+        } else if within(common_dir) {
+            Some(("holds or lies in git's own directory", common_dir.to_owned()))
+        } else {
+            let files = self.own_files.iter().map(|file| self.code_root.join(file));
+            let mut held = files.filter(|file| file.starts_with(at));
+            held.next().map(|file| ("holds a file that bounds a worker", file))
+        };
+        match taken {
+            None => Ok(()),
+            Some((how, path)) => Err(SlotsRootError { slots_root: at.clone(), how, path }),
+        }
+    }
+
     /// The board directory relative to the code root, when it lies inside it.
     pub fn board_dir_in_code(&self) -> Option<&Utf8Path> {
         self.board_dir.strip_prefix(&self.code_root).ok()
     }
+}
+
+/// A folder in which no slots may lie.
+#[derive(Debug, Error)]
+#[error("`{slots_root}` {how} `{path}`; name a folder of its own, such as `../slots`")]
+pub struct SlotsRootError {
+    slots_root: Utf8PathBuf,
+    how: &'static str,
+    path: Utf8PathBuf,
 }
 
 /// The configuration with everything it names, as it was approved.
@@ -92,6 +124,8 @@ pub struct Policies {
     pub paths: PathPolicy,
     /// The test siblings of a source file (ledger §8).
     pub siblings: TestSiblings,
+    /// Which items of a definition of done are the dispatcher's to tick (C5.5).
+    pub owned: OwnedPatterns,
 }
 
 /// A configuration from which no policies follow.
@@ -103,6 +137,9 @@ pub enum PolicyError {
     /// A path list that cannot be used.
     #[error("the configured `paths` cannot be used")]
     Paths(#[source] PathPolicyError),
+    /// A pattern of owned items that cannot be used.
+    #[error("the configured `checks` cannot be used")]
+    Owned(#[source] PatternError),
 }
 
 impl Policies {
@@ -114,6 +151,7 @@ impl Policies {
                 .map_err(PolicyError::TestShapes)?,
             paths: PathPolicy::new(&lists, &places).map_err(PolicyError::Paths)?,
             siblings: TestSiblings::new(config.paths.test_siblings.clone()),
+            owned: OwnedPatterns::new(&config.checks.owned_dod).map_err(PolicyError::Owned)?,
         })
     }
 }
@@ -133,5 +171,36 @@ pub(crate) fn policy_places(roots: &Roots) -> PolicyPlaces {
     PolicyPlaces {
         board_dir: roots.board_dir_in_code().map(Utf8Path::to_string),
         files: roots.own_files.iter().map(ToString::to_string).collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use test_case::test_case;
+
+    use super::*;
+
+    /// K2: an absolute or climbing `slotsRoot` is judged by where it leads.
+    #[test_case("/code/slots", None; "a folder in the repository")]
+    #[test_case("/elsewhere/slots", None; "a folder beside it")]
+    #[test_case("/code", Some("holds the code root"); "the code root itself")]
+    #[test_case("/", Some("holds the code root"); "a folder above it")]
+    #[test_case("/code/backlog/slots", Some("the board directory"); "below the board")]
+    #[test_case("/code/.git/dispatch", Some("git's own directory"); "below git's own directory")]
+    #[test_case("/code/settings", Some("a file that bounds a worker"); "over the settings of a lane")]
+    fn k2_slots_lie_apart_from_everything_a_worker_must_not_write(at: &str, why: Option<&str>) {
+        let roots = Roots {
+            code_root: "/code".into(),
+            board_root: "/code".into(),
+            board_dir: "/code/backlog".into(),
+            slots_root: at.into(),
+            own_files: vec!["settings/frontier.json".into()],
+        };
+        let checked = roots.check_slots_root("/code/.git".into());
+        match (checked, why) {
+            (Ok(()), None) => {}
+            (Err(error), Some(why)) => assert!(error.to_string().contains(why), "{error}"),
+            (checked, why) => panic!("{checked:?}, expected {why:?}"),
+        }
     }
 }

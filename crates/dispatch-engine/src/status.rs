@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::board::Board;
+use dispatch_core::config::ConfinementMode;
 use dispatch_core::id::TaskId;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::{Pause, Phase, Record};
@@ -91,6 +92,8 @@ pub struct LaneStatus {
     pub running: u32,
     /// How many may.
     pub max_parallel: u32,
+    /// How its workers are confined by the kernel (W3.3).
+    pub confinement: ConfinementMode,
     /// Its pause.
     pub pause: Option<Pause>,
 }
@@ -153,6 +156,7 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
             lane,
             running: crate::judge::running(&registry, lane),
             max_parallel: setup.config.max_parallel(lane),
+            confinement: setup.config.confinement_mode(lane),
             pause: ports.store.lane_state(lane)?.pause,
         });
     }

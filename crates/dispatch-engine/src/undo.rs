@@ -19,12 +19,23 @@ pub(crate) enum Blame {
 pub(crate) fn take_back(
     ports: &Ports<'_>,
     lock: Box<dyn TaskLock>,
-    mut record: Record,
+    record: Record,
     blame: Blame,
 ) -> Result<StatusWrite, PortError> {
     let change =
         StatusChange { expected: vec![Status::InProgress], to: Status::Queued, comment: None };
-    let written = ports.board.set_status(&record.task_id, &change)?;
+    take_back_to(ports, lock, record, &change, blame)
+}
+
+/// The same with another change of the status.
+pub(crate) fn take_back_to(
+    ports: &Ports<'_>,
+    lock: Box<dyn TaskLock>,
+    mut record: Record,
+    change: &StatusChange,
+    blame: Blame,
+) -> Result<StatusWrite, PortError> {
+    let written = ports.board.set_status(&record.task_id, change)?;
     ports.store.change_slot(&record.slot, &SlotChange::Free { task: record.task_id.clone() })?;
     record.phase = Phase::Ended;
     if blame == Blame::Uncounted {

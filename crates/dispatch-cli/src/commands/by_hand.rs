@@ -8,7 +8,7 @@ use dispatch_engine::by_hand::{self, ByHandError, Cancelled, Released};
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::wire::{Ground, World};
+use crate::wire::{Ground, Role, World};
 
 /// Saves what is in a slot and frees it.
 pub(super) fn release_slot(
@@ -17,7 +17,7 @@ pub(super) fn release_slot(
     global: &GlobalArgs,
 ) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
-    let world = World::by_hand(&ground)?;
+    let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::release_slot(&world.ports(), name, force).map(|released| match released {
         Released::WasFree => format!("slot {name} is free already"),
         Released::Freed { task, kept: None } => format!("slot {name} is free; of {task} nothing was left in it to keep"),
@@ -31,8 +31,16 @@ pub(super) fn release_slot(
 /// Stops the attempt of a task.
 pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
-    let world = World::by_hand(&ground)?;
+    let statuses = &ground.board.config.statuses;
     let to = Status::parse(to);
+    if to.spelled_in(statuses).is_none() {
+        let known = statuses.join(", ");
+        output::note(&format!(
+            "refused: the board has no status `{to}`; its statuses are {known} (--to names one)"
+        ));
+        return Ok(Exit::Refused);
+    }
+    let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::cancel(&world.ports(), id, &to).map(|cancelled| match cancelled {
         Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; its work will be kept at {kept}, then {id} becomes {to}"),
         Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there is being saved to {kept}, then {id} becomes {to}"),

@@ -6,11 +6,11 @@ use dispatch_engine::governor;
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::wire::{Ground, World};
+use crate::wire::{Ground, Role, World};
 
 /// Pauses a lane, or both, until it is resumed.
 pub(super) fn pause(lane: Option<Lane>, reason: &str, global: &GlobalArgs) -> anyhow::Result<Exit> {
-    let world = World::by_hand(&Ground::find(global)?)?;
+    let world = World::by_hand(&Ground::find(global)?, Role::Pass)?;
     for lane in chosen(lane) {
         governor::pause_by_hand(&world.ports(), lane, reason)?;
         output::line(&format!(
@@ -22,7 +22,7 @@ pub(super) fn pause(lane: Option<Lane>, reason: &str, global: &GlobalArgs) -> an
 
 /// Ends the pause of a lane, or of both.
 pub(super) fn resume(lane: Option<Lane>, global: &GlobalArgs) -> anyhow::Result<Exit> {
-    let world = World::by_hand(&Ground::find(global)?)?;
+    let world = World::by_hand(&Ground::find(global)?, Role::Pass)?;
     for lane in chosen(lane) {
         output::line(&match governor::resume(&world.ports(), lane)? {
             Some(pause) => format!(

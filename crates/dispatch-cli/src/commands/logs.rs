@@ -14,7 +14,7 @@ use dispatch_engine::ports::{AttemptFile, Store};
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::output;
-use crate::wire::{Ground, World};
+use crate::wire::{Ground, Role, World};
 
 /// How often a growing log is looked at.
 const LOOK: Duration = Duration::from_millis(300);
@@ -28,7 +28,7 @@ pub(super) fn run(
     global: &GlobalArgs,
 ) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
-    let world = World::by_hand(&ground)?;
+    let world = World::by_hand(&ground, Role::Pass)?;
     let store = &world.store;
     let record = store.record(id)?;
     let Some(attempt) = attempt.or_else(|| record.as_ref().map(|record| record.last_attempt))

@@ -98,6 +98,7 @@ fn lanes(lanes: &[LaneStatus]) -> Vec<Vec<String>> {
         vec![
             lane.lane.to_string(),
             format!("{} of {} running", lane.running, lane.max_parallel),
+            format!("confinement: {}", lane.confinement),
             pause,
         ]
     };

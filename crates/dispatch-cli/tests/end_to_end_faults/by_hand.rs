@@ -82,10 +82,30 @@ fn unknown_names_and_wrong_usage_are_refused_with_2() {
     world.ended(&["release-slot"], 2);
     world.ended(&["no-such-command"], 2);
     world.ended(&["cancel", "no id"], 2);
+    let (_, no_status) = world.ended(&["cancel", "T-1", "--to", "Parked"], 2);
+    assert!(no_status.contains("Parked") && no_status.contains("To Do, Queued"), "{no_status}");
+    assert_eq!(world.board().status("T-1"), "Queued");
     let free = world.ok(&["release-slot", "slot-1"]);
     assert!(free.contains("free"), "{free}");
     let (_, no_wait) = world.ended(&["pass", "--wait", "--detach"], 2);
     assert!(!no_wait.is_empty());
+}
+
+/// K2: what can be told from the configuration is told by `config check`, not by the first task that meets it.
+#[test]
+fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.configure(|config| config["checks"]["ownedDod"] = serde_json::json!({"lint": "("}));
+    world.begin();
+    for command in [&["config", "check"][..], &["pass"][..]] {
+        let (_, error) = world.ended(command, 1);
+        assert!(error.contains("checks.ownedDod.lint"), "{error}");
+    }
+    let git = world.repo().code().join(".git/slots");
+    world.configure(|config| config["slotsRoot"] = git.as_str().into());
+    let (_, error) = world.ended(&["config", "check"], 1);
+    assert!(error.contains("slotsRoot") && error.contains("git's own directory"), "{error}");
+    assert_eq!(world.board().status("T-1"), "Queued");
 }
 
 /// M4: releasing needs no valid configuration.

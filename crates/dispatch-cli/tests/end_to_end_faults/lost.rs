@@ -83,6 +83,35 @@ fn killed_twice_in_a_row_it_blocks_the_task() {
     world.assert_invariants();
 }
 
+/// I4, D9.6: an attempt whose hand-over is lost can be neither judged nor saved: its worker is ended, its slot is held
+/// and a person is told, who then frees the slot and keeps the work.
+#[test]
+fn killed_with_its_hand_over_lost_the_attempt_is_given_up_and_its_slot_can_be_freed() {
+    let Some(world) = World::new(Forge::Git) else { return };
+    let (gate, turns) = waits_at_model();
+    world.add_task("T-1", turns);
+    world.begin();
+    world.ok(&["pass"]);
+    gate.wait_for(1);
+    kill(world.wait_for_phase("T-1", "running"), Signal::KILL);
+    fs::write(world.state_path("tasks/T-1.hand-over.json"), "{}").unwrap();
+
+    world.pass();
+
+    assert_eq!(world.board().status("T-1"), "Blocked");
+    let comment = world.comments("T-1");
+    assert!(comment.contains("work-held") && comment.contains("slot-1"), "{comment}");
+    assert_eq!(world.bound_slots()["slot-1"], "T-1");
+    world.assert_invariants();
+
+    let said = world.ok(&["release-slot", "slot-1"]);
+    let rescued = world.refs("refs/dispatch/rescue/slot-1");
+    let (name, _) = rescued.first_key_value().expect("what lay in the slot is kept");
+    assert!(said.contains(name), "{said}");
+    assert_eq!(world.repo().git(&["show", &format!("{name}:src/one.rs")]), "//! Half.");
+    assert!(world.bound_slots().is_empty());
+}
+
 /// M1 2: a claim that was cut off while the slot was provisioned leaves nothing: the same pass takes the task again.
 #[test]
 fn killed_while_preparing_it_is_queued_again_and_nothing_is_left_running() {

@@ -6,7 +6,8 @@ use dispatch_core::status::Status;
 use serde::Serialize;
 
 use super::{ByHandError, kept_at};
-use crate::ports::{PortError, Ports, SlotChange, StatusChange, StatusWrite, TaskLock, TryLock};
+use crate::ports::{PortError, Ports, StatusChange, StatusWrite, TaskLock, TryLock};
+use crate::undo::{Blame, take_back_to};
 
 /// What cancelling did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -33,9 +34,7 @@ pub fn cancel(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, 
     match ports.store.try_task_lock(id).map_err(&failed)? {
         TryLock::Busy(_) => ask(ports, id, to).map_err(failed),
         TryLock::Taken(lock) => match ports.store.record(id).map_err(&failed)? {
-            Some(record) if record.phase == Phase::Claimed => {
-                take_back(ports, lock, record, to).map_err(failed)
-            }
+            Some(record) if record.phase == Phase::Claimed => give_back(ports, lock, record, to),
             Some(record) if record.phase != Phase::Ended => {
                 let kept = kept_at(id, record.attempt);
                 ports
@@ -60,33 +59,46 @@ fn ask(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, PortErr
     Ok(Cancelled::Asked { kept })
 }
 
-/// A claim that nobody carries on: there is no work to save.
-fn take_back(
+/// A claim that nobody carries on: there is no work to save, but something of its preparation may still run.
+fn give_back(
     ports: &Ports<'_>,
     lock: Box<dyn TaskLock>,
-    mut record: Record,
+    record: Record,
     to: &Status,
-) -> Result<Cancelled, PortError> {
+) -> Result<Cancelled, ByHandError> {
+    let id = record.task_id.clone();
+    let doing = format!("could not cancel {id}");
+    let failed = ByHandError::at(&doing);
+    ports.agent.end_leftovers(None, &record.token).map_err(&failed)?;
     let change = StatusChange {
         expected: vec![Status::InProgress, Status::Queued],
         to: to.clone(),
         comment: None,
     };
-    ports.board.set_status(&record.task_id, &change)?;
-    ports.store.change_slot(&record.slot, &SlotChange::Free { task: record.task_id.clone() })?;
-    record.phase = Phase::Ended;
-    ports.store.write_record(&record)?;
-    drop(lock);
-    Ok(Cancelled::StatusSet)
+    let written = take_back_to(ports, lock, record, &change, Blame::Nothing).map_err(failed)?;
+    status_set(&id, &written)
+}
+
+/// What became of the status.
+fn status_set(id: &TaskId, written: &StatusWrite) -> Result<Cancelled, ByHandError> {
+    match written {
+        StatusWrite::Written => Ok(Cancelled::StatusSet),
+        StatusWrite::Mismatch { found } => Err(ByHandError::Refused(format!(
+            "{id} was moved to {found} meanwhile, and stays there; nothing runs for it"
+        ))),
+        StatusWrite::Gone => Err(no_task(id)),
+    }
+}
+
+fn no_task(id: &TaskId) -> ByHandError {
+    ByHandError::Refused(format!("there is no task {id} on the board"))
 }
 
 fn set_status(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, ByHandError> {
     let doing = format!("could not cancel {id}");
     let failed = ByHandError::at(&doing);
     let task = ports.board.task(id).map_err(&failed)?;
-    let Some(task) = task else {
-        return Err(ByHandError::Refused(format!("there is no task {id} on the board")));
-    };
+    let Some(task) = task else { return Err(no_task(id)) };
     match &task.status {
         Status::Queued | Status::InProgress | Status::Blocked => {}
         Status::ToDo | Status::Done | Status::Other(_) => {
@@ -96,13 +108,6 @@ fn set_status(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, 
     }
     let change =
         StatusChange { expected: vec![task.status.clone()], to: to.clone(), comment: None };
-    match ports.board.set_status(id, &change).map_err(failed)? {
-        StatusWrite::Written => Ok(Cancelled::StatusSet),
-        StatusWrite::Mismatch { found } => Err(ByHandError::Refused(format!(
-            "{id} was moved to {found} meanwhile; nothing was changed"
-        ))),
-        StatusWrite::Gone => {
-            Err(ByHandError::Refused(format!("there is no task {id} on the board")))
-        }
-    }
+    let written = ports.board.set_status(id, &change).map_err(failed)?;
+    status_set(id, &written)
 }

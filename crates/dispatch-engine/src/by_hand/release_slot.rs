@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::{ByHandError, kept_at};
 use crate::budget::awake_between;
+use crate::hand_over::{HandOver, HandOverError};
 use crate::ports::{PortError, Ports, SlotChange, SlotPlace, TaskLock, TryLock};
 
 /// How long a supervisor that was asked to end may take (M4).
@@ -129,8 +130,13 @@ fn released(
         .slots
         .iter()
         .any(|now| now.name == entry.name && now.task_id.as_ref() == Some(&task));
-    let unfinished = |record: &Record| record.phase != Phase::Ended || entry.held.is_some();
-    if still_bound && let Some(record) = record.as_ref().filter(|record| unfinished(record)) {
+    let unfinished = match &record {
+        Some(record) if still_bound => {
+            record.phase != Phase::Ended || (entry.held.is_some() && resumable(ports, record)?)
+        }
+        Some(_) | None => false,
+    };
+    if let Some(record) = record.as_ref().filter(|_| unfinished) {
         let kept = kept_at(&task, record.attempt);
         ports.commands.start_supervisor(&task, lock, true)?;
         return Ok(Released::Recovering { task, kept });
@@ -144,6 +150,15 @@ fn released(
     ports.store.change_slot(&entry.name, &SlotChange::Free { task: task.clone() })?;
     drop(lock);
     Ok(Released::Freed { task, kept })
+}
+
+/// Whether a supervisor can carry on what an ended attempt holds: one whose hand-over cannot be used was given up.
+fn resumable(ports: &Ports<'_>, record: &Record) -> Result<bool, PortError> {
+    match HandOver::of_claim(ports.store, record) {
+        Ok(_) => Ok(true),
+        Err(HandOverError::Unusable(_)) => Ok(false),
+        Err(HandOverError::Port(error)) => Err(error),
+    }
 }
 
 /// Saves what an ended attempt left in a slot; none when that is nothing, or saved already.

@@ -127,7 +127,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
 pub(crate) fn acceptance(attempt: &mut Attempt<'_>) -> Step {
     let step = CloseStep::Acceptance;
     let task = fresh_task(attempt, step)?;
-    match judge_acceptance(&task, &attempt.owned) {
+    match judge_acceptance(&task, &attempt.policies.owned) {
         Acceptance::Met => {
             tick_owned(attempt, &task, OwnedItem::Acceptance);
             Ok(None)
@@ -141,7 +141,7 @@ pub(crate) fn acceptance(attempt: &mut Attempt<'_>) -> Step {
 
 /// Ticks the open items that the dispatcher owns and just proved (C5.5). A tick that fails is logged, never fatal.
 pub(crate) fn tick_owned(attempt: &Attempt<'_>, task: &Task, owned: OwnedItem) {
-    for text in attempt.owned.open_items(task, owned) {
+    for text in attempt.policies.owned.open_items(task, owned) {
         let ticked = attempt.ports.board.tick(attempt.id(), Checklist::DefinitionOfDone, text);
         match ticked {
             Ok(Tick::Ticked | Tick::AlreadyTicked) => {}

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use dispatch_close::acceptance::OwnedPatterns;
 use dispatch_close::commit::CommitFacts;
 use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_close::integrity::Snapshot;
@@ -19,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Context;
-use crate::hand_over::{HAND_OVER, HandOver};
+use crate::hand_over::{HandOver, HandOverError};
 use crate::ports::{AttemptFile, PortError, Ports, PrivatePlace, SlotPlace};
 use crate::setup::Policies;
 use crate::texts::moment;
@@ -151,7 +150,6 @@ pub(crate) struct Attempt<'a> {
     pub(crate) record: Record,
     pub(crate) state: AttemptState,
     pub(crate) policies: Policies,
-    pub(crate) owned: OwnedPatterns,
     last_beat_ms: u64,
 }
 
@@ -164,46 +162,17 @@ pub(crate) enum Asked {
     Interrupt,
 }
 
-/// Why an attempt could not be taken over.
-#[derive(Debug)]
-pub(crate) enum NoAttempt {
-    /// Something could not be read now.
-    Port(PortError),
-    /// What was handed over cannot be used, now or later.
-    Unusable(PortError),
-}
-
-impl From<PortError> for NoAttempt {
-    fn from(error: PortError) -> Self {
-        Self::Port(error)
-    }
-}
-
 impl<'a> Attempt<'a> {
     /// Takes over the attempt that the record and the hand-over describe.
     pub(crate) fn take_over(
         ports: Ports<'a>,
         context: &'a Context,
         id: &TaskId,
-    ) -> Result<Self, NoAttempt> {
-        let doing = || format!("take over the attempt of {id}");
-        let record = ports
-            .store
-            .record(id)?
-            .ok_or_else(|| PortError::new(doing(), "there is no record of it"))?;
-        let unusable = |why: &str| NoAttempt::Unusable(PortError::new(doing(), why));
-        // A file that cannot be read now is another matter than one that cannot be understood.
-        ports.store.read_private(id, HAND_OVER)?;
-        let hand = HandOver::read(ports.store, id)
-            .map_err(NoAttempt::Unusable)?
-            .ok_or_else(|| unusable("nothing was handed over"))?;
-        if hand.token != record.token || hand.attempt != record.attempt {
-            return Err(unusable("record and hand-over are of different claims"));
-        }
-        let policies = Policies::of(&hand.config, &hand.roots)
-            .map_err(|source| NoAttempt::Unusable(PortError::new(doing(), source)))?;
-        let owned = OwnedPatterns::new(&hand.config.checks.owned_dod)
-            .map_err(|source| NoAttempt::Unusable(PortError::new(doing(), source)))?;
+    ) -> Result<Self, HandOverError> {
+        let record = ports.store.record(id)?.ok_or_else(|| {
+            PortError::new(format!("take over the attempt of {id}"), "there is no record of it")
+        })?;
+        let (hand, policies) = HandOver::of_claim(ports.store, &record)?;
         let kept = ports.store.read_private(id, STATE)?;
         let state = kept
             .and_then(|value| serde_json::from_value::<AttemptState>(value).ok())
@@ -213,8 +182,7 @@ impl<'a> Attempt<'a> {
                 counts_before: record.counts,
                 ..AttemptState::default()
             });
-        let mut attempt =
-            Self { ports, context, hand, record, state, policies, owned, last_beat_ms: 0 };
+        let mut attempt = Self { ports, context, hand, record, state, policies, last_beat_ms: 0 };
         attempt.record.supervisor = Some(ports.commands.ourselves());
         attempt.write_record()?;
         Ok(attempt)

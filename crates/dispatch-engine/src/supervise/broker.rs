@@ -94,7 +94,7 @@ fn owned_items(attempt: &Attempt<'_>) -> Result<BTreeSet<u32>, PortError> {
     let items = task.map(|task| task.definition_of_done).unwrap_or_default();
     Ok(items
         .iter()
-        .filter(|item| attempt.owned.owner_of(&item.text).is_some())
+        .filter(|item| attempt.policies.owned.owner_of(&item.text).is_some())
         .map(|item| item.index)
         .collect())
 }

@@ -20,11 +20,12 @@ use dispatch_core::names::Outcome;
 use dispatch_core::triage::Lane;
 
 pub use self::attempt::Environment;
-pub(crate) use self::attempt::{Asked, Attempt, CloseState, NoAttempt};
+pub(crate) use self::attempt::{Asked, Attempt, CloseState};
 pub(crate) use self::environment::command_environment;
 pub(crate) use self::outcome::{counted, write_outcome};
 pub(crate) use self::provision::{ProvisionEnd, Where, provision};
 use crate::close::EngineSteps;
+use crate::hand_over::HandOverError;
 use crate::ports::{PortError, Ports, TaskLock};
 
 /// What a supervisor knows of the process it runs in.
@@ -87,12 +88,12 @@ pub fn supervise(
 ) -> End {
     let mut attempt = match Attempt::take_over(ports, context, id) {
         Ok(attempt) => attempt,
-        Err(NoAttempt::Unusable(error)) => {
+        Err(HandOverError::Unusable(error)) => {
             let end = abandon::abandon(&ports, id, &error);
             drop(lock);
             return end;
         }
-        Err(NoAttempt::Port(error)) => return End::Left { why: error.chain() },
+        Err(HandOverError::Port(error)) => return End::Left { why: error.chain() },
     };
     let run = match mode {
         Mode::Begin => work(&mut attempt),

@@ -94,7 +94,7 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
     let owned_dod: BTreeSet<u32> = task
         .definition_of_done
         .iter()
-        .filter(|item| attempt.owned.owner_of(&item.text).is_some())
+        .filter(|item| attempt.policies.owned.owner_of(&item.text).is_some())
         .map(|item| item.index)
         .collect();
     let forbidden: Vec<String> = attempt

@@ -4,7 +4,7 @@ use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_engine::by_hand::{ByHandError, Cancelled, Released, cancel, release_slot};
 
-use crate::sim::{World, id, setup, slot, task};
+use crate::sim::{Worker, World, id, setup, slot, task};
 
 fn refused<T: std::fmt::Debug>(end: Result<T, ByHandError>) -> String {
     match end {
@@ -104,4 +104,54 @@ fn m4_cancelling_a_queued_task_sets_its_status_and_a_done_one_is_refused() {
     assert_eq!(why, "T-2 is Done: there is nothing to cancel");
     let why = refused(cancel(&world.ports(), &id("T-9"), &Status::ToDo));
     assert_eq!(why, "there is no task T-9 on the board");
+}
+
+/// I1: what a claim had started is ended before its slot is given away.
+#[test]
+fn m4_cancelling_a_dead_claim_ends_what_its_preparation_left_running() {
+    let world = started();
+    world.state().pending.clear();
+    world.state().locks.clear();
+    let token = world.state().records[&id("T-1")].token.clone();
+    world.state().workers.push(Worker {
+        id: id("T-1"),
+        slot: slot("dispatch-1"),
+        marker: token,
+        stream: "/stream".into(),
+        mailbox: "/mailbox".into(),
+        acts: Vec::new(),
+        exit: None,
+        alive: true,
+    });
+    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert!(world.state().workers.iter().all(|worker| !worker.alive));
+    assert_eq!(world.bound(), [None, None]);
+}
+
+/// A person who moved the task has decided; cancelling says that its own status was not set.
+#[test]
+fn m4_cancelling_does_not_claim_a_status_that_it_did_not_set() {
+    let world = started();
+    world.state().pending.clear();
+    world.state().locks.clear();
+    world.edit("T-1", |task| task.status = Status::Done);
+    let why = refused(cancel(&world.ports(), &id("T-1"), &Status::ToDo));
+    assert_eq!(why, "T-1 was moved to Done meanwhile, and stays there; nothing runs for it");
+    assert_eq!(world.status("T-1"), Status::Done);
+    assert_eq!((world.phase("T-1"), world.bound()), (Phase::Ended, vec![None, None]));
+}
+
+/// I5: an attempt that was given up holds its slot until a person frees it, and then what lay in it is kept.
+#[test]
+fn m4_a_slot_held_by_an_attempt_that_was_given_up_can_be_freed() {
+    let world = started();
+    world.state().pending.clear();
+    world.state().locks.clear();
+    world.state().records.get_mut(&id("T-1")).unwrap().phase = Phase::Ended;
+    world.state().private.remove(&(id("T-1"), "hand-over".to_owned()));
+    world.state().registry[0].held = Some("nothing was handed over".into());
+    let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
+    assert_eq!(end, Released::Freed { task: id("T-1"), kept: None });
+    assert_eq!(world.bound(), [None, None]);
+    assert!(world.state().registry[0].held.is_none() && world.state().pending.is_empty());
 }
