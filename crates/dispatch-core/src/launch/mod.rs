@@ -18,7 +18,7 @@ pub use reviewer::{REVIEWER_MAX_TURNS, ReviewerLaunch, VERDICT_SCHEMA, reviewer_
 pub use tools::{FRONTIER_DENIED_TOOLS, PERMISSION_MODE, built_in_deny, expected_surface};
 pub use worker::{
     Account, Launch, LaunchRefusal, LaunchRequest, Limits, RefusedBecauseOf, Rules, WorkerPlaces,
-    build_launch,
+    build_launch, is_set_by_us,
 };
 
 #[cfg(test)]

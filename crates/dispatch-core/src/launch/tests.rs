@@ -308,6 +308,15 @@ fn d7_5_refused_rules_of_the_lane_come_before_those_of_the_task() {
     );
 }
 
+#[test]
+fn p4_4_lists_that_do_not_fit_pause_the_lane_for_that() {
+    let mut case = Case::new(Lane::Frontier);
+    case.rules.too_long = Some("the lists take 900000 bytes".to_owned());
+    let refusal = case.build().unwrap_err();
+    assert_eq!(refusal.because_of, RefusedBecauseOf::Lane(PauseCause::DenyListTooLong));
+    assert!(refusal.why.contains("900000"), "{refusal}");
+}
+
 #[test_case("-p"; "an option")]
 #[test_case("a b"; "a blank")]
 #[test_case(""; "nothing")]

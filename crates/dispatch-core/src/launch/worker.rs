@@ -38,6 +38,11 @@ const OURS: &[&str] = &[
     "DISABLE_AUTOUPDATER",
 ];
 
+/// Whether the dispatcher sets this variable of a worker itself.
+pub fn is_set_by_us(name: &str) -> bool {
+    OURS.contains(&name)
+}
+
 /// Everything a worker's launch depends on.
 #[derive(Debug, Clone, Copy)]
 pub struct LaunchRequest<'a> {
@@ -75,6 +80,8 @@ pub struct Rules {
     pub lane_faults: Vec<String>,
     /// The same for the rules of the task's own test command: the task is blocked.
     pub task_faults: Vec<String>,
+    /// That the lists do not fit the arguments of a program (P4.4): the lane pauses.
+    pub too_long: Option<String>,
 }
 
 /// Where everything of an attempt is. Every path is absolute.
@@ -222,6 +229,10 @@ fn refuse_rules(request: &LaunchRequest<'_>) -> Result<(), LaunchRefusal> {
             why: request.rules.task_faults.join("; "),
         });
     }
+    if let Some(why) = &request.rules.too_long {
+        let because_of = RefusedBecauseOf::Lane(PauseCause::DenyListTooLong);
+        return Err(LaunchRefusal { because_of, why: why.clone() });
+    }
     let lane_allow = &request.settings.allow;
     let settings = request.config.settings_path(request.lane);
     let grants = |tools: &[&str]| lane_allow.iter().any(|rule| tools.contains(&tool_of(rule)));
@@ -264,7 +275,7 @@ fn refuse_values(request: &LaunchRequest<'_>) -> Result<(), LaunchRefusal> {
             rule.escape_debug()
         )));
     }
-    if let Some(name) = request.settings.env.keys().find(|name| OURS.contains(&name.as_str())) {
+    if let Some(name) = request.settings.env.keys().find(|name| is_set_by_us(name)) {
         return Err(LaunchRefusal::lane(format!(
             "`env.{name}` of {} is set by the dispatcher: take it out",
             request.config.settings_path(request.lane)
@@ -343,7 +354,7 @@ fn environment(request: &LaunchRequest<'_>) -> Result<(Environment, Account), La
     let places = &request.places;
     let base = Places { home: places.home, temporary: places.temporary, caches: places.caches };
     let passthrough = request.config.env_passthrough(request.lane);
-    if let Some(name) = passthrough.iter().find(|name| OURS.contains(&name.as_str())) {
+    if let Some(name) = passthrough.iter().find(|name| is_set_by_us(name)) {
         return Err(LaunchRefusal::lane(format!(
             "`lanes.{}.envPassthrough` names `{name}`, which the dispatcher sets",
             request.lane

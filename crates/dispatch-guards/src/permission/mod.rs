@@ -7,6 +7,7 @@ mod files;
 mod lint;
 mod relation;
 mod rule;
+mod settings;
 mod shell;
 mod surface;
 pub mod tools;
@@ -18,6 +19,7 @@ pub use files::{Anchor, FilePattern, RuleSource};
 pub use lint::{Finding, Lint, LintClass, Reach, RuleList, Severity, lint, lint_in, lint_lists};
 pub use relation::{PlacedRule, Relation, relation, relation_placed};
 pub use rule::{Rule, split_list};
+pub use settings::{Drift, Overrides, SettingsFault, SettingsFile, SettingsOverride};
 pub use shell::{Piece, ShellPattern};
 pub use surface::{
     Denied, DenyReason, Grant, GrantOrigin, LaneRules, LaneSurface, Loaded, LoadedFile,

@@ -8,6 +8,7 @@ use super::{Early, text, texts};
 use crate::permission::files::RuleSource;
 use crate::permission::relation::PlacedRule;
 use crate::permission::rule::Rule;
+use crate::permission::settings::dropped;
 
 /// What the loaded files add.
 #[derive(Debug, Default)]
@@ -19,8 +20,6 @@ pub(super) struct Loaded {
     pub(super) default_mode: Option<String>,
     pub(super) bypass_disabled: bool,
 }
-
-const MODES: &[&str] = &["default", "dontAsk", "acceptEdits", "plan", "bypassPermissions", "auto"];
 
 impl Loaded {
     pub(super) fn read(
@@ -96,16 +95,11 @@ impl Loaded {
         Ok(())
     }
 
-    /// Adds a file, unless the agent would drop it whole [sv_badtype2-02, sv_badmode-01].
+    /// Adds a file, unless the agent would drop it whole.
     fn add(&mut self, file: &Value, source: RuleSource, held_back: bool, bare: bool) {
         let permissions = file.get("permissions");
         let field = |name: &str| permissions.and_then(|permissions| permissions.get(name));
-        let lists = ["allow", "deny", "ask", "additionalDirectories"];
-        let sound = file.is_object()
-            && lists.iter().all(|name| field(name).is_none_or(Value::is_array))
-            && field("defaultMode")
-                .is_none_or(|mode| mode.as_str().is_some_and(|mode| MODES.contains(&mode)));
-        if !sound {
+        if dropped(file).is_some() {
             return;
         }
         let rules = |name: &str| -> Vec<PlacedRule> {

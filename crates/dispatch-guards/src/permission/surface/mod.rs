@@ -47,6 +47,9 @@ pub struct LaneRules {
     /// The absolute folder that holds the slots, when it is known: reading there is free, and a denial
     /// must not take that away.
     pub slots_root: Option<String>,
+    /// The agent's own configuration directory in the launch, absolute: `/x` of the person's file begins
+    /// there. None where the launch names no other than the agent's default, `~/.claude`.
+    pub agent_home: Option<String>,
     /// What is denied on this lane beyond its own list ([`super::FRONTIER_DENY`]), unless the lane
     /// grants it.
     pub built_in_deny: Vec<String>,
@@ -219,6 +222,7 @@ pub struct LaneSurface {
     granted: Vec<Grant>,
     denied: Vec<Denied>,
     loaded: Vec<(Loaded, LaneJudgement)>,
+    agent_home: Option<String>,
 }
 
 /// What the lane's own grants say about a loaded rule.
@@ -258,7 +262,7 @@ impl LaneSurface {
                 (rule, judgement)
             })
             .collect();
-        Self { granted, denied, loaded }
+        Self { granted, denied, loaded, agent_home: lane.agent_home.clone() }
     }
 
     /// The loaded rules that conflict with a launch of this task: with the lane's own grants, then
@@ -290,7 +294,7 @@ impl LaneSurface {
                 Judged::Kept => {}
                 Judged::Conflicts(found) => surface.conflicts.extend(found),
                 Judged::Apart(widest) => {
-                    for text in as_command_line(&widest.placed) {
+                    for text in as_command_line(&widest.placed, self.agent_home.as_deref()) {
                         let reason = DenyReason::Loaded { file: rule.file.clone() };
                         push_denied(&mut surface.denied, &text, reason);
                     }
@@ -468,7 +472,7 @@ fn judge_by_free_reading(placed: &PlacedRule, slots_root: Option<&str>) -> FreeR
 
 /// The denials that take a rule of a settings file away, as they have to be given on the command
 /// line; none when it grants nothing there and its text would not survive the list.
-fn as_command_line(placed: &PlacedRule) -> Vec<String> {
+fn as_command_line(placed: &PlacedRule, agent_home: Option<&str>) -> Vec<String> {
     let text = placed.rule.to_string();
     let survives = split_list(&text).len() == 1 && !text.contains(['\n', '\r', '\0']);
     if !survives {
@@ -479,9 +483,10 @@ fn as_command_line(placed: &PlacedRule) -> Vec<String> {
         return vec![text];
     };
     let (text, spec) = match FilePattern::parse(spec, placed.source).anchor {
-        // `/x` of the person's file begins at their agent directory, which has another name here.
+        // `/x` of the person's file begins in the agent's own directory, which has another name here.
         Anchor::AgentHome => {
-            let spec = format!("~/.claude{spec}");
+            let home = agent_home.map_or_else(|| "~/.claude".to_owned(), absolute_pattern);
+            let spec = format!("{home}{spec}");
             (format!("{tool}({spec})"), spec)
         }
         Anchor::Nowhere => return Vec::new(),
@@ -493,6 +498,14 @@ fn as_command_line(placed: &PlacedRule) -> Vec<String> {
         "Edit" => vec![text, format!("Read({spec})")],
         _ => vec![text],
     }
+}
+
+/// A folder as the beginning of a file pattern. What could mean something else in a rule is matched as
+/// any one character.
+fn absolute_pattern(folder: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
+    let path: String = folder.chars().map(|c| if plain(c) { c } else { '?' }).collect();
+    format!("/{}", path.trim_end_matches('/'))
 }
 
 #[cfg(test)]

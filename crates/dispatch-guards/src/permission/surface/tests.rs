@@ -80,6 +80,18 @@ fn p2_2_a_loaded_path_is_denied_where_it_lies() {
     assert_eq!(denied(&surface), ["Edit(~/.claude/src/**)", "Read(~/.claude/src/**)"]);
 }
 
+/// With a configuration directory of its own the agent looks for `/x` there, and nowhere else.
+#[test]
+fn p2_2_a_loaded_path_is_denied_in_the_agent_s_own_directory() {
+    let of = |home: &str| {
+        let lane = LaneRules { agent_home: Some(home.to_owned()), ..lane(&["Bash(a:*)"], &[]) };
+        let surface = compose(&lane, &TaskRules::default(), &[user(&["Read(/src/**)"])]);
+        surface.lists().unwrap().1
+    };
+    assert_eq!(of("/tmp/d/c"), ["Read(//tmp/d/c/src/**)"]);
+    assert_eq!(of("/tmp/a (b)/[c]/"), ["Read(//tmp/a??b?/?c?/src/**)"]);
+}
+
 /// Reading the slot needs no rule: a loaded rule for it adds nothing, and none may be denied so that
 /// it stops.
 #[test]
