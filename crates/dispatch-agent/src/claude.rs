@@ -122,6 +122,13 @@ impl Agent for ClaudeAgent {
         self.make_place(&["attempt", &id.canonical(), &attempt.to_string()])
     }
 
+    fn give_settings(&self, place: &PrivatePlace, text: &str) -> Result<(), PortError> {
+        place::give_settings(place, text).map_err(|error| {
+            let folder = &place.configuration;
+            PortError::new(format!("put the person's settings into `{folder}`"), error)
+        })
+    }
+
     fn mailbox(&self, place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError> {
         Ok(Box::new(FolderMailbox::open(&place.mailbox)?))
     }

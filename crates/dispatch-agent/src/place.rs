@@ -1,8 +1,8 @@
 //! The folders an attempt has for itself (D7.6).
 
 use std::fs::{self, DirBuilder, Permissions};
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_engine::ports::PrivatePlace;
@@ -46,6 +46,20 @@ pub(crate) fn make(base: &Utf8Path, name: &str) -> io::Result<PrivatePlace> {
         create(folder)?;
     }
     Ok(place)
+}
+
+/// The settings file as the agent looks for it in its configuration folder.
+const SETTINGS: &str = "settings.json";
+
+/// Puts a settings file into the configuration folder, not to be written to.
+pub(crate) fn give_settings(place: &PrivatePlace, text: &str) -> io::Result<()> {
+    let mut file = fs::OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o400)
+        .open(place.configuration.join(SETTINGS))?;
+    file.write_all(text.as_bytes())?;
+    file.sync_all()
 }
 
 /// Removes a folder with everything in it; one that is not there is removed.
@@ -130,6 +144,19 @@ mod tests {
         remove(&place.root).unwrap();
         remove(&place.root).unwrap();
         assert!(!place.root.exists());
+    }
+
+    /// D7.6: what was judged is what the agent finds, and nothing else is put there meanwhile.
+    #[test]
+    fn d7_6_the_settings_lie_where_the_agent_looks_and_are_given_once() {
+        let (_keep, dir) = scratch();
+        let place = make(&dir.join("base"), "a").unwrap();
+        give_settings(&place, "{}\n").unwrap();
+        let file = place.configuration.join("settings.json");
+        assert_eq!(fs::read_to_string(&file).unwrap(), "{}\n");
+        assert_eq!(fs::metadata(&file).unwrap().mode() & 0o777, 0o400);
+        let again = give_settings(&place, "{}").unwrap_err();
+        assert_eq!(again.kind(), ErrorKind::AlreadyExists);
     }
 
     #[test]

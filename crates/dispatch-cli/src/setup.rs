@@ -6,9 +6,10 @@ use std::io;
 use anyhow::{Context, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::config::{
-    Config, Found, LaneSettings, Loaded, Location, load, load_lane_settings,
+    Config, Found, LaneSettings, Loaded, Location, SettingSource, load, load_lane_settings,
 };
 use dispatch_core::triage::Lane;
+use dispatch_engine::setup::{AgentSettings, PROJECT_SETTINGS, PersonSettings};
 
 use crate::trust::Subject;
 
@@ -26,6 +27,8 @@ pub struct Setup {
     pub lanes: BTreeMap<Lane, Result<LaneSettings, String>>,
     /// Templates, the contract and the skill index that exist, by path relative to the code root.
     pub texts: BTreeMap<Utf8PathBuf, Vec<u8>>,
+    /// The agent's own settings files, where a lane loads them.
+    pub agent_settings: AgentSettings,
     /// Everything that names a program to run, for approval.
     pub subject: Subject,
 }
@@ -46,6 +49,14 @@ pub struct Places {
     pub board_dir: Option<Utf8PathBuf>,
     /// The file named by `--config` or `DISPATCH_CONFIG`.
     pub given: Option<Utf8PathBuf>,
+    /// The person's own configuration directory of the agent, when their environment says where it is.
+    pub agent_home: Option<Utf8PathBuf>,
+}
+
+/// The person's configuration directory of the agent, as the agent finds it.
+pub fn agent_home(variable: impl Fn(&str) -> Option<String>) -> Option<Utf8PathBuf> {
+    let set = |name: &str| variable(name).filter(|value| !value.is_empty()).map(Utf8PathBuf::from);
+    set("CLAUDE_CONFIG_DIR").or_else(|| Some(set("HOME")?.join(".claude")))
 }
 
 impl Places {
@@ -81,8 +92,9 @@ pub fn read(places: &Places) -> anyhow::Result<Setup> {
         .map(|lane| (lane, lane_settings(places, &loaded.config, lane, &mut subject)))
         .collect();
     let texts = texts(places, &loaded.config, &mut subject)?;
+    let agent_settings = agent_settings(places, &loaded.config, &mut subject)?;
     hooks(places, &loaded.config, &mut subject)?;
-    Ok(Setup { file, loaded, lanes, texts, subject })
+    Ok(Setup { file, loaded, lanes, texts, agent_settings, subject })
 }
 
 fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
@@ -153,6 +165,45 @@ fn texts(
     Ok(texts)
 }
 
+/// The settings files of the agent that some lane loads. The project's can name programs that run in a worker, so it is
+/// part of what a person approves; the person's own file is their own.
+fn agent_settings(
+    places: &Places,
+    config: &Config,
+    subject: &mut Subject,
+) -> anyhow::Result<AgentSettings> {
+    let loads =
+        |source| Lane::ALL.iter().any(|lane| config.setting_sources(*lane).contains(&source));
+    let mut settings = AgentSettings::default();
+    if loads(SettingSource::User) {
+        settings.person = person_settings(places.agent_home.as_deref());
+    }
+    if loads(SettingSource::Project)
+        && let Some(bytes) = read_if_there(&places.code_root.join(PROJECT_SETTINGS))?
+    {
+        subject.insert(PROJECT_SETTINGS.to_owned(), bytes.clone());
+        settings.code_root = Some(String::from_utf8_lossy(&bytes).into_owned());
+    }
+    Ok(settings)
+}
+
+fn person_settings(agent_home: Option<&Utf8Path>) -> PersonSettings {
+    let Some(home) = agent_home else {
+        let why =
+            "the person's settings cannot be found: neither `CLAUDE_CONFIG_DIR` nor `HOME` is set";
+        return PersonSettings { text: Err(why.to_owned()), ..PersonSettings::default() };
+    };
+    let file = home.join("settings.json");
+    let text = match read_if_there(&file) {
+        Ok(None) => Ok(None),
+        Ok(Some(bytes)) => {
+            String::from_utf8(bytes).map(Some).map_err(|_| format!("`{file}` is not UTF-8 text"))
+        }
+        Err(error) => Err(format!("{error:#}")),
+    };
+    PersonSettings { file: file.into_string(), text }
+}
+
 /// The hook programs that lie in the code root: their text is what runs.
 fn hooks(places: &Places, config: &Config, subject: &mut Subject) -> anyhow::Result<()> {
     for word in config.prompt_hooks.iter().flat_map(|hook| &hook.command) {
@@ -204,8 +255,12 @@ mod tests {
     #[test]
     fn without_a_configuration_the_error_names_every_place_looked_at() {
         let (_folder, root) = code_root(&[]);
-        let places =
-            Places { code_root: root.clone(), board_dir: Some("backlog".into()), given: None };
+        let places = Places {
+            code_root: root.clone(),
+            board_dir: Some("backlog".into()),
+            given: None,
+            agent_home: None,
+        };
         let error = read(&places).unwrap_err().to_string();
         assert!(
             error.contains("backlog/dispatch/lanes.json") && error.contains(OLDER_FILE),
@@ -217,7 +272,12 @@ mod tests {
     fn k2_the_file_of_the_older_dispatcher_is_found_and_its_lane_files_are_part_of_what_is_approved()
      {
         let (_folder, root) = code_root(&[(OLDER_FILE, OLDER)]);
-        let places = Places { code_root: root, board_dir: Some("backlog".into()), given: None };
+        let places = Places {
+            code_root: root,
+            board_dir: Some("backlog".into()),
+            given: None,
+            agent_home: None,
+        };
         let setup = read(&places).unwrap();
         assert!(setup.subject.contains_key(OLDER_FILE));
         // Settings that cannot be read are a lane's problem, not the configuration's (D3.6).
@@ -233,11 +293,61 @@ mod tests {
         let (_folder, root) =
             code_root(&[("lanes.json", r#"{"slots": ["a"], "attempts": 0, "atempts": 3}"#)]);
         let given = Some(root.join("lanes.json"));
-        let error =
-            read(&Places { code_root: root, board_dir: None, given }).unwrap_err().to_string();
+        let error = read(&Places { code_root: root, board_dir: None, given, agent_home: None })
+            .unwrap_err()
+            .to_string();
         assert!(
             error.contains("attempts") && error.contains("atempts") && error.contains("lanes.json"),
             "{error}"
         );
+    }
+
+    /// P5.2, D7.6: the files are read where a lane loads them, and nowhere else.
+    #[test]
+    fn p5_2_the_agents_settings_files_are_read_where_a_lane_loads_them() {
+        let (_folder, root) = code_root(&[
+            (".claude/settings.json", r#"{"hooks": {}}"#),
+            ("home/.claude/settings.json", r#"{"permissions": {}}"#),
+        ]);
+        let mut config = dispatch_core::config::smallest();
+        let places = Places {
+            code_root: root.clone(),
+            board_dir: None,
+            given: None,
+            agent_home: agent_home(|name| {
+                (name == "HOME").then(|| root.join("home").into_string())
+            }),
+        };
+        let mut subject = Subject::new();
+        let none = agent_settings(&places, &config, &mut subject).unwrap();
+        assert_eq!((none, subject.len()), (AgentSettings::default(), 0));
+
+        config.lanes.local.setting_sources = vec![SettingSource::User];
+        let person = agent_settings(&places, &config, &mut subject).unwrap();
+        assert_eq!(person.person.text, Ok(Some(r#"{"permissions": {}}"#.to_owned())));
+        assert_eq!((person.code_root, subject.len()), (None, 0));
+
+        config.lanes.frontier.setting_sources = vec![SettingSource::Project];
+        let both = agent_settings(&places, &config, &mut subject).unwrap();
+        assert_eq!(both.code_root.as_deref(), Some(r#"{"hooks": {}}"#));
+        assert!(subject.contains_key(PROJECT_SETTINGS), "its hooks are programs to approve");
+    }
+
+    #[test]
+    fn p5_2_a_missing_file_of_the_person_has_no_rules_and_an_unreadable_one_is_an_error() {
+        let (_folder, root) = code_root(&[("c/settings.json/x", "a folder is in the way")]);
+        let moved = agent_home(|name| match name {
+            "CLAUDE_CONFIG_DIR" => Some(root.join("elsewhere").into_string()),
+            "HOME" => Some("/nowhere".to_owned()),
+            _ => None,
+        });
+        assert_eq!(moved.as_deref(), Some(&*root.join("elsewhere")));
+        assert_eq!(person_settings(moved.as_deref()).text, Ok(None));
+        std::fs::create_dir_all(root.join("elsewhere")).unwrap();
+        std::fs::write(root.join("elsewhere/settings.json"), b"\xff").unwrap();
+        let bad = person_settings(moved.as_deref());
+        assert!(bad.text.is_err_and(|why| why.contains("UTF-8") && why.contains(&bad.file)));
+        let nowhere = person_settings(agent_home(|_| None).as_deref());
+        assert!(nowhere.text.is_err_and(|why| why.contains("CLAUDE_CONFIG_DIR")));
     }
 }

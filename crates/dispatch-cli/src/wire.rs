@@ -16,7 +16,7 @@ use dispatch_core::config::{self, Config, ForgeKind, Owner};
 use dispatch_core::id::TaskId;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
 use dispatch_engine::ports::{Forge, Ports, Store};
-use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
+use dispatch_engine::setup::{AgentSettings, Policies, Roots, Setup, Trust};
 use dispatch_engine::supervise;
 use dispatch_git::{
     CodeRoot, GhForge, GhSettings, Git, GitForge, GitHubRepository, Identity, Ownership,
@@ -65,6 +65,7 @@ impl Ground {
             code_root: self.root.path.clone(),
             board_dir: self.board.dir.strip_prefix(&self.root.path).ok().map(Utf8Path::to_owned),
             given: self.given.clone(),
+            agent_home: setup::agent_home(|name| std::env::var(name).ok()),
         }
     }
 
@@ -178,6 +179,8 @@ impl World {
             config: read.loaded.config,
             lanes: read.lanes,
             texts,
+            agent_settings: read.agent_settings,
+            worker_edit: Some(worker_edit(ground)?),
             roots,
             policies,
             trust,
@@ -271,6 +274,8 @@ impl World {
             config: hand.config,
             lanes,
             texts: hand.texts,
+            agent_settings: hand.agent_settings,
+            worker_edit: Some(worker_edit(ground)?),
             roots: hand.roots,
             policies,
             trust: Trust::Approved,
@@ -292,7 +297,17 @@ impl World {
                 let trust = Trust::Changed(format!("{error:#}"));
                 Self::with(
                     ground,
-                    Setup { config, lanes, texts, roots, policies, trust, confined: CONFINED },
+                    Setup {
+                        config,
+                        lanes,
+                        texts,
+                        agent_settings: AgentSettings::default(),
+                        worker_edit: None,
+                        roots,
+                        policies,
+                        trust,
+                        confined: CONFINED,
+                    },
                     role,
                 )
             }

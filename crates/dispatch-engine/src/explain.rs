@@ -1,12 +1,10 @@
 //! What `dispatch explain` shows (K1), as values: every guard's verdict, and the exact launch.
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::lane::{LaneChoice, resolve_lane};
-use dispatch_core::launch::{
-    LaunchRequest, SlotPosition, WorkerPlaces, build_launch, built_in_deny,
-};
+use dispatch_core::launch::{LaunchRequest, SlotPosition, WorkerPlaces, build_launch};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
@@ -20,10 +18,14 @@ use crate::judge::{Judged, RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports};
 use crate::setup::{Setup, path_lists, policy_places};
 use crate::supervise::Context;
-use crate::surface::{TaskGrants, rules_of, surface_of, worker_edit_rule};
+use crate::surface::{TaskGrants, lane_rules, rules_of, surface_of, worker_edit_rule};
 
 /// Where the private folders of an attempt would be: they are made when it starts.
 const PRIVATE: &str = "/private-to-the-attempt";
+
+fn configuration() -> Utf8PathBuf {
+    Utf8Path::new(PRIVATE).join("configuration")
+}
 
 /// Everything that decides about one task.
 #[derive(Debug, Clone, Serialize)]
@@ -113,7 +115,7 @@ pub fn explain(
     let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
     let base = ports.vcs.base_branch().ok();
     let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
-    let facts = RoundFacts::read(ports, setup, &board, &remote, base.as_ref()).map_err(failed)?;
+    let facts = RoundFacts::read(ports, &board, &remote, base.as_ref()).map_err(failed)?;
     let judged = facts.judge(ports, setup, task).map_err(failed)?;
     let attempt = facts
         .seen
@@ -166,8 +168,10 @@ fn launch(
             .as_ref()
             .map(dispatch_guards::test_command::TestCommand::rule),
         slots_root: &setup.roots.slots_root,
+        agent_home: &configuration(),
     };
-    let surface = surface_of(lane, settings, &grants, &[]);
+    let loaded = judged.given.loaded.as_deref().map_err(String::clone)?;
+    let surface = surface_of(lane, settings, &grants, loaded);
     let rules = rules_of(lane, settings, &surface);
     let name = setup.config.slots.first().ok_or_else(|| "no slot is configured".to_owned())?;
     let slot = setup.roots.slot(name).path;
@@ -185,7 +189,7 @@ fn launch(
             board_root: &setup.roots.board_root,
             home: &private.join("home"),
             temporary: &private.join("tmp"),
-            configuration: &private.join("configuration"),
+            configuration: &configuration(),
             mailbox: &private.join("mail"),
             caches: None,
             prompt: &dir.join(AttemptFile::Prompt.file_name()),
@@ -213,18 +217,15 @@ fn snapshot(
     judged: Judged,
 ) -> GuardSnapshot {
     let lane = judged.lane.unwrap_or(Lane::Local);
-    let (rules, unreadable) = match setup.lanes.get(&lane) {
+    let rules = match setup.lanes.get(&lane) {
         Some(Ok(settings)) => {
-            let rules = LaneRules {
-                allow: settings.allow.clone(),
-                deny: settings.deny.clone(),
-                built_in_deny: built_in_deny(lane, &settings.allow),
-                slots_root: Some(setup.roots.slots_root.to_string()),
-            };
-            (rules, None)
+            lane_rules(lane, settings, &setup.roots.slots_root, Some(&configuration()))
         }
-        Some(Err(why)) => (LaneRules::default(), Some(why.clone())),
-        None => (LaneRules::default(), None),
+        Some(Err(_)) | None => LaneRules::default(),
+    };
+    let (loaded, unreadable) = match judged.given.loaded {
+        Ok(loaded) => (loaded, None),
+        Err(why) => (Vec::new(), Some(why)),
     };
     GuardSnapshot {
         task: task.clone(),
@@ -242,7 +243,7 @@ fn snapshot(
         },
         surface: SurfaceSnapshot {
             rules,
-            loaded: Vec::new(),
+            loaded,
             unreadable,
             worker_edit: Some(worker_edit_rule(&context.worker_edit, &task.id)),
         },

@@ -12,7 +12,7 @@ use dispatch_core::triage::Lane;
 use serde::{Deserialize, Serialize};
 
 use crate::ports::{PortError, RemoteBranch, Store};
-use crate::setup::{Policies, Roots};
+use crate::setup::{AgentSettings, Policies, Roots};
 
 /// The name under which the store keeps it.
 pub const HAND_OVER: &str = "hand-over";
@@ -33,6 +33,9 @@ pub struct HandOver {
     pub config: Config,
     /// The lane's settings.
     pub settings: LaneSettings,
+    /// The settings files of the agent that the worker may be told to load.
+    #[serde(default)]
+    pub agent_settings: AgentSettings,
     /// The texts of templates, contract and skill index, by path relative to the code root.
     pub texts: BTreeMap<Utf8PathBuf, String>,
     /// Where things are.

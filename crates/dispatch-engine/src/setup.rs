@@ -9,11 +9,14 @@ use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
 use dispatch_guards::claims::TestSiblings;
 use dispatch_guards::paths::{PathLists, PathPolicy, PathPolicyError, PolicyPlaces};
+use dispatch_guards::permission::SettingsFile;
 use dispatch_guards::test_command::{TestShapeError, TestShapes};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 use crate::ports::SlotPlace;
+pub use crate::surface::PROJECT_SETTINGS;
+use crate::surface::settings_files;
 
 /// Where things are. Every path is absolute.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,6 +86,10 @@ pub struct Setup {
     pub lanes: BTreeMap<Lane, Result<LaneSettings, String>>,
     /// The texts of templates, contract and skill index that exist, by path relative to the code root.
     pub texts: BTreeMap<Utf8PathBuf, String>,
+    /// The settings files of the agent that workers may be told to load.
+    pub agent_settings: AgentSettings,
+    /// The board command of workers, absolute; none where no worker is started.
+    pub worker_edit: Option<Utf8PathBuf>,
     /// Where things are.
     pub roots: Roots,
     /// What follows from the configuration for judging tasks.
@@ -91,6 +98,40 @@ pub struct Setup {
     pub trust: Trust,
     /// Whether this dispatcher confines workers by the kernel (W3.3).
     pub confined: bool,
+}
+
+/// The agent's own settings files, read with the configuration where a lane loads them (P5.2, D7.6).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct AgentSettings {
+    /// The person's.
+    pub person: PersonSettings,
+    /// The project's, as it lies in the code root: what a person sees there is what may run in a worker (P5.7).
+    pub code_root: Option<String>,
+}
+
+/// The person's settings file. Workers get a copy of this very text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PersonSettings {
+    /// Where it is, for people.
+    pub file: String,
+    /// Its text; none when there is no such file. The error says why it cannot be read.
+    pub text: Result<Option<String>, String>,
+}
+
+impl Default for PersonSettings {
+    fn default() -> Self {
+        Self { file: "settings.json".to_owned(), text: Ok(None) }
+    }
+}
+
+impl AgentSettings {
+    /// The files a worker of `lane` would load if the code root were its base, or what refuses them.
+    pub fn judge(&self, config: &Config, lane: Lane) -> Result<Vec<SettingsFile>, String> {
+        let code_root = self.code_root.as_ref().map(|text| text.clone().into_bytes());
+        settings_files(config, lane, &self.person, || Ok(code_root.clone()))
+    }
 }
 
 /// What keeps a launch from being as confined as the configuration demands (W3.3): with less than what it demands

@@ -176,7 +176,7 @@ fn queue(
     }
     let base = ports.vcs.base_branch().map_err(|error| problems.push(error.chain())).ok();
     let remote = last_seen(ports, setup, board, base.as_ref())?;
-    let facts = RoundFacts::read(ports, setup, board, &remote, base.as_ref())?;
+    let facts = RoundFacts::read(ports, board, &remote, base.as_ref())?;
     let mut statuses = Vec::new();
     for task in queued {
         let judged = facts.judge(ports, setup, task)?;

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8Path;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
-use dispatch_engine::ports::{Prepared, SlotPlace};
+use dispatch_engine::ports::{Lying, Prepared, SlotPlace};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
@@ -216,6 +216,25 @@ pub(crate) fn linked_outside(path: &Utf8Path) -> Result<Option<TreePath>, GitErr
     })?;
     let outside = links.into_values().filter(|(found, all, _)| found < all);
     Ok(outside.map(|(_, _, path)| TreePath::new(path)).min())
+}
+
+/// What lies at a path below a folder, no link followed.
+pub(crate) fn lying_at(root: &Utf8Path, path: &RepoPath) -> Result<Lying, GitError> {
+    let absent = |error: &std::io::Error| {
+        matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+    };
+    let at = root.join(path.as_str());
+    let folders = path.as_str().match_indices('/').map(|(end, _)| root.join(&path.as_str()[..end]));
+    for part in folders.chain([at.clone()]) {
+        match fs::symlink_metadata(&part) {
+            Ok(found) if part == at && found.is_file() => {}
+            Ok(found) if part != at && found.is_dir() => {}
+            Ok(_) => return Ok(Lying::Other),
+            Err(error) if absent(&error) => return Ok(Lying::Nothing),
+            Err(error) => return Err(GitError::file("look at", part)(error)),
+        }
+    }
+    fs::read(&at).map(Lying::File).map_err(GitError::file("read", at))
 }
 
 /// The private git directory's name for a slot's verification tree.

@@ -8,14 +8,14 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_engine::ports::{
-    Answer, BoardCommit, BoardPlace, Change, Deletion, Diff, Frozen, Lease, Merge, PortError,
-    Prepared, Push, RemoteView, SlotPlace, Vcs,
+    Answer, BoardCommit, BoardPlace, Change, Deletion, Diff, Frozen, Lease, Lying, Merge,
+    PortError, Prepared, Push, RemoteView, SlotPlace, Vcs,
 };
 use time::OffsetDateTime;
 
 use crate::freeze::Files;
 use crate::objects::of_ours;
-use crate::slot::linked_outside;
+use crate::slot::{linked_outside, lying_at};
 use crate::worktree::Standing;
 use crate::{GitError, Repository, kept};
 
@@ -98,6 +98,11 @@ impl Vcs for Repository {
     fn hard_link_outside(&self, slot: &SlotPlace) -> Result<Option<TreePath>, PortError> {
         linked_outside(&slot.path)
             .map_err(|error| error.port(format!("look for hard links in slot {}", slot.name)))
+    }
+
+    fn lying(&self, slot: &SlotPlace, path: &RepoPath) -> Result<Lying, PortError> {
+        lying_at(&slot.path, path)
+            .map_err(|error| error.port(format!("read `{path}` of slot {}", slot.name)))
     }
 
     fn freeze(&self, slot: &SlotPlace, start: &CommitId) -> Result<Frozen, PortError> {

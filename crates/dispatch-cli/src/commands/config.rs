@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dispatch_core::config;
 use dispatch_core::prompt::check_template;
+use dispatch_core::triage::Lane;
 use dispatch_guards::permission::{Severity, lint_lists};
 use serde_json::{Value, json};
 
@@ -37,7 +38,8 @@ fn check(ground: &Ground) -> anyhow::Result<Exit> {
             older.path, older.file
         ))?;
     }
-    for finding in lane_findings(&setup).into_iter().chain(template_findings(&setup)) {
+    let findings = [lane_findings(&setup), loaded_findings(&setup), template_findings(&setup)];
+    for finding in findings.into_iter().flatten() {
         if finding.severity == Severity::Error {
             exit = Exit::Failed;
         }
@@ -85,6 +87,40 @@ fn lane_findings(setup: &Setup) -> Vec<Finding> {
                         .iter()
                         .map(|rule| Finding::new(rule.severity, &format!("lane {lane}: {rule}"))),
                 );
+            }
+        }
+    }
+    findings
+}
+
+/// What is wrong with the settings files of the agent that the lanes load, and what a person should know of them
+/// (P5.1, P5.6).
+fn loaded_findings(setup: &Setup) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for lane in Lane::ALL.iter().copied() {
+        let mut found = |severity, about: String| {
+            findings.push(Finding::new(severity, &format!("lane {lane}: {about}")));
+        };
+        match setup.agent_settings.judge(setup.config(), lane) {
+            Err(why) => found(Severity::Error, why),
+            Ok(files) => {
+                for file in &files {
+                    for overridden in file.overrides(lane) {
+                        found(overridden.severity, overridden.to_string());
+                    }
+                    // The bare mode of the local lane runs no hooks.
+                    let events: Vec<&str> = file.hook_events().collect();
+                    if lane == Lane::Frontier && !events.is_empty() {
+                        let events = events.join("`, `");
+                        found(
+                            Severity::Warning,
+                            format!(
+                                "`{}` has hooks (`{events}`), which run in every worker; what one answers to a tool call is obeyed, also where no rule grants it",
+                                file.loaded().file
+                            ),
+                        );
+                    }
+                }
             }
         }
     }

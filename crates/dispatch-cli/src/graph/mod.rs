@@ -155,6 +155,7 @@ fn configuration(args: &GraphArgs, here: &Utf8Path, place: &BoardLocation) -> Op
         code_root: code_root.to_owned(),
         board_dir: place.dir.strip_prefix(code_root).ok().map(Utf8Path::to_owned),
         given: args.config.as_ref().map(|file| here.join(file)),
+        agent_home: None,
     };
     match setup::read(&places) {
         Ok(setup) => Some(setup.loaded.config),

@@ -13,5 +13,6 @@ mod provisioning;
 mod queue;
 mod review;
 mod scope;
+mod settings;
 mod trust;
 mod world;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use dispatch_core::branch::{BranchName, task_branch};
 use dispatch_core::config::ParentBranch;
 use dispatch_core::id::TaskId;
+use dispatch_core::object::CommitId;
 use dispatch_core::parent::has_own_branch;
 use dispatch_core::record::Record;
 use dispatch_core::status::Status;
@@ -46,6 +47,14 @@ impl Branches {
             None => (above.next(), None),
         };
         Ok(Self { own: see(own_branch(prefix, task, record)?), base, parent, made_from })
+    }
+
+    /// The commit that an attempt would be based on, where it was seen.
+    pub(crate) fn base_commit(&self) -> Option<&CommitId> {
+        [&self.base, &self.made_from].into_iter().flatten().find_map(|branch| match &branch.seen {
+            RemoteBranch::At(commit) => Some(commit),
+            RemoteBranch::Absent | RemoteBranch::Unknown => None,
+        })
     }
 
     /// Why no attempt could start now, although the guards allow it; none when it can.

@@ -1,6 +1,7 @@
 //! Asking the guards about a task: the same question for a pass, a dry run, `status` and `explain`.
 
 mod branches;
+mod surfaces;
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,6 @@ use dispatch_core::board::Board;
 use dispatch_core::branch::BranchName;
 use dispatch_core::dependencies::effectively_done;
 use dispatch_core::id::TaskId;
-use dispatch_core::launch::built_in_deny;
 use dispatch_core::parent::has_own_branch;
 use dispatch_core::record::{Phase, Record};
 use dispatch_core::status::Status;
@@ -20,16 +20,18 @@ use dispatch_guards::guards::{
     BusyTasks, Evaluation, GuardInput, LaneFacts, LanePause, LaneRulesView, Limits, PolicyView,
     RemoteFacts, Role, Seen as SeenAs, SlotFacts, evaluate, task_graph,
 };
-use dispatch_guards::permission::{LaneRules, LaneSurface};
+use dispatch_guards::permission::LoadedFile;
 use dispatch_guards::test_command::{TestCommand, resolve_test_command};
 
 pub(crate) use self::branches::{Branches, merged_before};
+use self::surfaces::Surfaces;
 
 use crate::governor::{Gate, gate};
 use crate::hand_over::SeenBranch;
 use crate::pass::free_slots;
 use crate::ports::{PortError, Ports, Recorded, Registry, RemoteBranch, RemoteView};
 use crate::setup::Setup;
+use crate::surface::worker_edit_rule;
 
 /// Board, remote and records as they were seen.
 pub(crate) struct Seen<'a> {
@@ -44,7 +46,7 @@ pub(crate) struct Seen<'a> {
 pub(crate) struct RoundFacts<'a> {
     pub(crate) seen: Seen<'a>,
     graph: TaskGraph<TaskId>,
-    surfaces: BTreeMap<Lane, Result<LaneSurface, String>>,
+    surfaces: Surfaces,
 }
 
 /// What the guards say about a task, and what a launch would be made with.
@@ -66,6 +68,8 @@ pub(crate) struct Given {
     pub(crate) limits: Limits,
     pub(crate) remote: RemoteFacts,
     pub(crate) busy: Vec<TaskId>,
+    /// The settings files that a worker would load, or why none may be started with them.
+    pub(crate) loaded: Result<Vec<LoadedFile>, String>,
 }
 
 /// The remote as the last pass saw it, for a look that must not wait for the network. A branch that was not there then
@@ -120,29 +124,12 @@ impl<'a> Seen<'a> {
 impl<'a> RoundFacts<'a> {
     pub(crate) fn read(
         ports: &Ports<'_>,
-        setup: &Setup,
         board: &'a Board,
         remote: &'a RemoteView,
         base: Option<&'a BranchName>,
     ) -> Result<Self, PortError> {
-        let surfaces = setup
-            .lanes
-            .iter()
-            .map(|(lane, settings)| {
-                let surface = settings.as_ref().map_err(String::clone).map(|settings| {
-                    let rules = LaneRules {
-                        allow: settings.allow.clone(),
-                        deny: settings.deny.clone(),
-                        built_in_deny: built_in_deny(*lane, &settings.allow),
-                        slots_root: Some(setup.roots.slots_root.to_string()),
-                    };
-                    LaneSurface::new(&rules, &[])
-                });
-                (*lane, surface)
-            })
-            .collect();
         let seen = Seen::read(ports, board, remote, base)?;
-        Ok(Self { seen, graph: task_graph(board), surfaces })
+        Ok(Self { seen, graph: task_graph(board), surfaces: Surfaces::default() })
     }
 
     /// Asks every guard about a task, with the slots, lanes and records of this moment.
@@ -166,11 +153,18 @@ impl<'a> RoundFacts<'a> {
             parent: branches.parent.as_ref().map(seen),
             dispatched_before: record.is_some() || ports.store.has_attempts(&task.id)?,
         };
-        let surfaces: BTreeMap<Lane, LaneRulesView<'_>> = self
-            .surfaces
+        let lane = task.lane.given();
+        let surface =
+            self.surfaces.get(ports, setup, lane.unwrap_or(Lane::Local), branches.base_commit());
+        let surfaces: BTreeMap<Lane, LaneRulesView<'_>> = surface
             .iter()
-            .map(|(lane, surface)| (*lane, surface.as_ref().map_err(String::as_str)))
+            .map(|found| {
+                let view = found.judged.as_ref().map(|judged| &judged.surface);
+                (found.lane, view.map_err(String::as_str))
+            })
             .collect();
+        let worker_edit =
+            setup.worker_edit.as_ref().map(|program| worker_edit_rule(program, &task.id));
         let policies = &setup.policies;
         let busy_ids = self.busy(&registry, &task.id);
         let busy = BusyTasks::collect(
@@ -194,12 +188,16 @@ impl<'a> RoundFacts<'a> {
                 siblings: &policies.siblings,
             },
             surfaces: &surfaces,
-            worker_edit_rule: None,
+            worker_edit_rule: worker_edit.as_deref(),
             remote: &remote,
             busy: &busy,
             graph: &self.graph,
         });
-        let lane = task.lane.given();
+        let loaded = match surface.as_deref().map(|found| &found.judged) {
+            Some(Ok(judged)) => Ok(judged.loaded.clone()),
+            Some(Err(why)) => Err(why.clone()),
+            None => Ok(Vec::new()),
+        };
         Ok(Judged {
             evaluation,
             lane,
@@ -211,7 +209,7 @@ impl<'a> RoundFacts<'a> {
                 .or(setup.config.whole_test_command.as_deref())
                 .and_then(|text| resolve_test_command(text, &policies.test_shapes).ok()),
             branches,
-            given: Given { role, slots, limits, remote, busy: busy_ids },
+            given: Given { role, slots, limits, remote, busy: busy_ids, loaded },
         })
     }
 

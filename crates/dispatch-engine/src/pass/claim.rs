@@ -158,6 +158,7 @@ fn hand_over(setup: &Setup, claim: &Claim<'_>, attempt: AttemptNumber, token: &s
         lane: claim.lane,
         config: setup.config.clone(),
         settings: claim.settings.clone(),
+        agent_settings: setup.agent_settings.clone(),
         texts: setup.texts.clone(),
         roots: setup.roots.clone(),
         test_command: claim.test_command.clone(),

@@ -49,7 +49,7 @@ pub(super) fn run(
         Some((reason, grounds)) => (Selection::Off { reason, grounds }, Vec::new()),
         None if candidates(&board).is_empty() => (Selection::NoQueuedTask, Vec::new()),
         None => {
-            let facts = RoundFacts::read(ports, setup, &board, &remote, base.as_ref())?;
+            let facts = RoundFacts::read(ports, &board, &remote, base.as_ref())?;
             let mut considering = Considering::new(ports, setup, &facts, options);
             let considered = considering.all(&candidates(&board));
             problems.extend(considering.problems);

@@ -18,6 +18,9 @@ pub trait Agent {
     fn private_place(&self, id: &TaskId, attempt: AttemptNumber)
     -> Result<PrivatePlace, PortError>;
 
+    /// Puts the person's settings into the configuration folder of such a place, as the agent looks for them (D7.6).
+    fn give_settings(&self, place: &PrivatePlace, text: &str) -> Result<(), PortError>;
+
     /// The mailbox of such a place.
     fn mailbox(&self, place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError>;
 

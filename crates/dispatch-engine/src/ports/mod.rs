@@ -30,8 +30,8 @@ pub use self::store::{
     TryLock,
 };
 pub use self::vcs::{
-    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Merge,
-    Nested, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
+    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
+    Merge, Nested, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
 /// All ports, as the engine's functions take them.

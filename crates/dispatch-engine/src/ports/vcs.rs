@@ -52,6 +52,9 @@ pub trait Vcs {
     /// A regular file in the slot with links outside it, if there is one (W3.4).
     fn hard_link_outside(&self, slot: &SlotPlace) -> Result<Option<TreePath>, PortError>;
 
+    /// What lies at a path of the slot itself; no link is followed (P5.7).
+    fn lying(&self, slot: &SlotPlace, path: &RepoPath) -> Result<Lying, PortError>;
+
     /// Writes the slot's tracked changes and unignored files into a tree (C3.1).
     fn freeze(&self, slot: &SlotPlace, start: &CommitId) -> Result<Frozen, PortError>;
 
@@ -241,6 +244,17 @@ pub enum Merge {
     Conflict(Vec<TreePath>),
     /// It could not be found out (a shallow clone).
     Unknown(String),
+}
+
+/// What lies at a path of a slot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Lying {
+    /// Nothing.
+    Nothing,
+    /// A file with this content.
+    File(Vec<u8>),
+    /// A link, a folder or something else, or a link on the way to it.
+    Other,
 }
 
 /// A slot made ready.

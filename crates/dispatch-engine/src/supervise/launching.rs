@@ -6,7 +6,7 @@ use dispatch_close::plan::{
 };
 use dispatch_core::lane::{LaneChoice, resolve_lane};
 use dispatch_core::launch::{
-    Launch, LaunchRefusal, LaunchRequest, RefusedBecauseOf, WorkerPlaces, build_launch,
+    Account, Launch, LaunchRefusal, LaunchRequest, RefusedBecauseOf, WorkerPlaces, build_launch,
 };
 use dispatch_core::names::{BlockReason, Outcome, PauseCause, RequeueReason};
 use dispatch_core::outcome::spawn_failed;
@@ -14,17 +14,14 @@ use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
-use dispatch_guards::permission::LoadedFile;
 use dispatch_guards::test_command::resolve_test_command;
 
 use super::environment::slot_position;
 use super::follow::{self, Worker};
-use super::{Attempt, leave, plan_for, prompting};
+use super::{Attempt, leave, plan_for, prompting, settings};
 use crate::ports::{AgentLaunch, AttemptFile, PortError, PrivatePlace};
 use crate::setup::confinement_fault;
-use crate::surface::{
-    TaskGrants, loads_project, project_file, project_settings_path, rules_of, surface_of,
-};
+use crate::surface::{TaskGrants, rules_of, surface_of};
 
 /// Whether the worker runs.
 pub(crate) enum Launched {
@@ -35,7 +32,7 @@ pub(crate) enum Launched {
 }
 
 /// Why there is no worker.
-enum NotLaunched {
+pub(super) enum NotLaunched {
     Failure(Failure),
     /// It could not be started: the outcome `spawn-failed`, with the cause.
     Spawn(PortError),
@@ -71,7 +68,7 @@ impl From<LaunchRefusal> for NotLaunched {
 }
 
 impl NotLaunched {
-    fn requeue(reason: RequeueReason, why: impl Into<String>) -> Self {
+    pub(super) fn requeue(reason: RequeueReason, why: impl Into<String>) -> Self {
         Self::Failure(Failure::requeue(None, reason, Detail::Words(why.into())))
     }
 }
@@ -182,13 +179,14 @@ fn prepared_launch(
     place: &PrivatePlace,
 ) -> Result<Launch, NotLaunched> {
     let rules = {
-        let loaded = loaded_files(attempt)?;
+        let loaded = settings::settle(attempt, place)?;
         let test_rule = test_rule(attempt)?;
         let grants = TaskGrants {
             id: attempt.id(),
             worker_edit: &attempt.context.worker_edit,
             test_rule,
             slots_root: &attempt.hand.roots.slots_root,
+            agent_home: &place.configuration,
         };
         let lane = attempt.record.lane;
         let surface = surface_of(lane, &attempt.hand.settings, &grants, &loaded);
@@ -223,7 +221,16 @@ fn prepared_launch(
         marker: &attempt.record.token,
         person: &attempt.context.environment,
     };
-    Ok(build_launch(&request)?)
+    let launch = build_launch(&request)?;
+    // It would start, say that it is not logged in, and end.
+    if let Account::MissingVariable(name) = &launch.account {
+        let reason = RequeueReason::Paused(PauseCause::LoginExpired);
+        let why = format!(
+            "the variable `{name}`, which `agent.credential` names, is not set where the dispatcher runs"
+        );
+        return Err(NotLaunched::requeue(reason, why));
+    }
+    Ok(launch)
 }
 
 fn model(attempt: &Attempt<'_>, task: &Task) -> Result<String, NotLaunched> {
@@ -247,25 +254,4 @@ fn test_rule(attempt: &Attempt<'_>) -> Result<Option<String>, NotLaunched> {
         PortError::new(format!("read the test command `{text}`"), refusal.to_string())
     })?;
     Ok(Some(command.rule()))
-}
-
-/// The settings files that the agent will load, read from the base commit, never from the slot; the slot's own must
-/// be the same (P5.2, P5.7).
-fn loaded_files(attempt: &Attempt<'_>) -> Result<Vec<LoadedFile>, NotLaunched> {
-    if !loads_project(attempt.hand.config.setting_sources(attempt.record.lane)) {
-        return Ok(Vec::new());
-    }
-    let Some(path) = project_settings_path() else { return Ok(Vec::new()) };
-    let vcs = attempt.ports.vcs;
-    let (base, start) = attempt.base_and_start()?;
-    let at_base = vcs.file_at(&vcs.tree_of(&base)?, &path)?;
-    if vcs.file_at(&vcs.tree_of(&start)?, &path)? != at_base {
-        let why = format!("`{path}` on the task's branch is not the base's");
-        return Err(NotLaunched::requeue(RequeueReason::SettingsDrift, why));
-    }
-    let Some(text) = at_base else { return Ok(Vec::new()) };
-    let file = project_file(&text).map_err(|why| {
-        NotLaunched::requeue(RequeueReason::Paused(PauseCause::LaunchRefused), why)
-    })?;
-    Ok(vec![file])
 }

@@ -11,6 +11,7 @@ mod prepare;
 mod prompting;
 mod provision;
 mod recover;
+mod settings;
 
 use camino::Utf8PathBuf;
 use dispatch_close::execute::{CloseEnd, CloseRun, Stop, execute};

@@ -1,6 +1,6 @@
 //! D2, D3, D6.4, README §3: passes.
 
-use dispatch_core::config::{ConfinementMode, Owner};
+use dispatch_core::config::{ConfinementMode, Owner, SettingSource};
 use dispatch_core::names::{SelectionOff, WaitReason};
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
@@ -135,6 +135,74 @@ fn d3_5_only_branches_of_interest_are_fetched() {
     world.pass(&setup());
     let fetched = world.state().fetched[0].clone();
     assert_eq!(fetched, [branch("main"), branch("task/T-1")].into());
+}
+
+/// P5.4, D4 1b: the person's settings are judged before anything is claimed.
+#[test]
+fn p5_4_a_loaded_rule_that_lies_across_a_grant_pauses_the_lane_or_blocks_the_task() {
+    let loading = |rule: &str| {
+        let mut config = config();
+        config.lanes.local.setting_sources = vec![SettingSource::User];
+        let mut setup = setup_of(config);
+        let text = format!(r#"{{"permissions": {{"allow": ["{rule}"]}}}}"#);
+        setup.agent_settings.person.text = Ok(Some(text));
+        setup
+    };
+    let judged = |rule: &str| {
+        let world = World::new(vec![task("T-1"), frontier("T-2")]);
+        let lines = world.lines(&loading(rule));
+        assert_eq!(world.status("T-2"), Status::InProgress, "the other lane loads nothing");
+        let line = lines.iter().find(|line| line.starts_with("T-1: ")).unwrap().clone();
+        (world, line)
+    };
+    for rule in ["Bash", "Edit(src/**)", "Bash(/opt/dispatch/worker-edit:*)"] {
+        let (world, line) = judged(rule);
+        if rule == "Edit(src/**)" {
+            assert!(line.starts_with("T-1: dispatched"), "{line}");
+            continue;
+        }
+        assert!(line.starts_with("T-1: waiting, permission-conflict: "), "{line}");
+        assert!(line.contains(rule) && line.contains("settings.json"), "{line}");
+        let state = world.state().lanes[&Lane::Local].clone();
+        assert_eq!(state.pause.unwrap().cause.as_str(), "launch-refused");
+    }
+    let test_command = task("T-1").test_command.given().unwrap().to_owned();
+    let program = test_command.split(' ').next().unwrap();
+    let (world, line) = judged(&format!("Bash({program}:*)"));
+    assert!(line.starts_with("T-1: blocked, permission-conflict: "), "{line}");
+    assert_eq!(world.status("T-1"), Status::Blocked);
+}
+
+/// P5.2, P5.6, D3.6: a settings file that the agent would drop stops the lanes that load it, and the pass fails.
+#[test]
+fn p5_6_settings_that_the_agent_would_drop_stop_the_lanes_that_load_them() {
+    let mut config = config();
+    config.lanes.local.setting_sources = vec![SettingSource::User];
+    let mut setup = setup_of(config);
+    setup.agent_settings.person.text = Ok(Some("{".to_owned()));
+    let world = World::new(vec![task("T-1"), frontier("T-2")]);
+    let report = world.pass(&setup);
+    let end = End::Waiting { reason: WaitReason::SettingsUnreadable };
+    assert_eq!(report.rounds[0].considered[0].end, end);
+    assert!(report.failed());
+    assert_eq!(world.status("T-2"), Status::InProgress);
+}
+
+/// P5.2: the project's file is the base commit's.
+#[test]
+fn p5_2_the_project_s_settings_are_read_from_the_base_commit() {
+    let mut config = config();
+    config.lanes.local.setting_sources = vec![SettingSource::Project];
+    let world = World::new(vec![task("T-1")]);
+    {
+        let mut state = world.state();
+        let text = r#"{"permissions": {"allow": ["Bash"]}}"#;
+        let commit = state.repository.first_commit(&[(".claude/settings.json", text)]);
+        state.repository.remote.insert(branch("main"), commit);
+    }
+    let lines = world.lines(&setup_of(config));
+    assert!(lines[0].starts_with("T-1: waiting, permission-conflict: "), "{lines:?}");
+    assert!(lines[0].contains(".claude/settings.json"), "{lines:?}");
 }
 
 #[test]

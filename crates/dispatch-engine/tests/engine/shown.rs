@@ -1,9 +1,11 @@
 //! K1: `status` and `explain` as values.
 
+use dispatch_core::config::SettingSource;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_engine::explain::{ExplainError, ExplainedLaunch, explain};
 use dispatch_engine::status;
+use dispatch_guards::permission::{Denied, DenyReason};
 
 use crate::sim::{World, context, frontier, id, setup, task};
 
@@ -54,6 +56,29 @@ fn explain_shows_every_guard_and_the_exact_launch_and_its_input_says_the_same_ag
     let again = explained.input.evaluate().unwrap();
     let language = dispatch_core::config::Language::En;
     assert_eq!(again.printed_all(language), explained.guards);
+}
+
+/// P5.1, P5.8: what settings files add is shown as denied, and is part of what can be evaluated again.
+#[test]
+fn explain_shows_what_the_person_s_settings_would_add() {
+    let world = World::new(vec![frontier("T-1")]);
+    let mut setup = setup();
+    setup.config.lanes.frontier.setting_sources = vec![SettingSource::User];
+    let text = r#"{"permissions": {"allow": ["Bash(gh:*)"]}}"#;
+    setup.agent_settings.person.text = Ok(Some(text.to_owned()));
+    let explained = explain(&world.ports(), &setup, &context(), &id("T-1")).unwrap();
+    let ExplainedLaunch::Would { denied, .. } = &explained.launch else { panic!("no launch") };
+    let reason = DenyReason::Loaded { file: "settings.json".to_owned() };
+    assert!(denied.contains(&Denied { rule: "Bash(gh:*)".to_owned(), reason }), "{denied:?}");
+    assert_eq!(explained.input.surface.loaded[0].allow, ["Bash(gh:*)"]);
+
+    setup.agent_settings.person.text = Ok(Some("[]".to_owned()));
+    let explained = explain(&world.ports(), &setup, &context(), &id("T-1")).unwrap();
+    let ExplainedLaunch::Refused { why } = &explained.launch else { panic!("a launch") };
+    assert!(why.contains("settings.json"), "{why}");
+    assert_eq!(explained.verdict.reason, Some("settings-unreadable"));
+    let again = explained.input.evaluate().unwrap();
+    assert_eq!(again.printed_all(dispatch_core::config::Language::En), explained.guards);
 }
 
 #[test]

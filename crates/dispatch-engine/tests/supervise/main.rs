@@ -3,6 +3,7 @@
 
 mod ending;
 mod killing;
+mod settings;
 mod starting;
 mod succeeding;
 mod world;

@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use camino::Utf8PathBuf;
 use dispatch_core::path::{RepoPath, TreePath};
-use dispatch_engine::ports::Vcs;
+use dispatch_engine::ports::{Lying, Vcs};
 use dispatch_git::VcsSettings;
 use dispatch_proc::{Call, run};
 
@@ -434,6 +434,35 @@ fn v1_6_many_slots_are_made_at_once() {
                 });
             }
         });
+    });
+}
+
+/// P5.7: the file an agent would find, and nothing that a link leads to.
+#[test]
+fn p5_7_what_lies_in_a_slot_is_told_without_following_a_link() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let slot = sandbox.slot("dispatch-1");
+        repository.prepare_slot(&slot, &sandbox.commit("HEAD"), &[]).unwrap();
+        let path = RepoPath::parse(".claude/settings.json").unwrap();
+        let lying = || repository.lying(&slot, &path).unwrap();
+        let folder = slot.path.join(".claude");
+        assert_eq!(lying(), Lying::Nothing);
+        write(&folder, "a file");
+        assert_eq!(lying(), Lying::Other);
+        fs::remove_file(&folder).unwrap();
+        write(&folder.join("settings.json"), "{}");
+        assert_eq!(lying(), Lying::File(b"{}".to_vec()));
+        fs::remove_file(folder.join("settings.json")).unwrap();
+        write(&folder.join("other"), "{}");
+        symlink("other", folder.join("settings.json")).unwrap();
+        assert_eq!(lying(), Lying::Other);
+        fs::remove_file(folder.join("settings.json")).unwrap();
+        fs::create_dir(folder.join("settings.json")).unwrap();
+        assert_eq!(lying(), Lying::Other);
+        fs::rename(&folder, slot.path.join("elsewhere")).unwrap();
+        symlink("elsewhere", &folder).unwrap();
+        assert_eq!(lying(), Lying::Other);
     });
 }
 

@@ -150,6 +150,11 @@ impl Agent for World {
         })
     }
 
+    fn give_settings(&self, _place: &PrivatePlace, _text: &str) -> Result<(), PortError> {
+        self.call();
+        Ok(())
+    }
+
     fn mailbox(&self, place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError> {
         self.call();
         Ok(Box::new(Letters { world: self.clone(), mailbox: place.mailbox.clone() }))

@@ -9,8 +9,8 @@ use dispatch_core::names::PauseCause;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_engine::ports::{
-    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Merge,
-    PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
+    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
+    Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
 use super::World;
@@ -171,6 +171,12 @@ impl Vcs for World {
     fn hard_link_outside(&self, _slot: &SlotPlace) -> Result<Option<TreePath>, PortError> {
         self.call();
         Ok(None)
+    }
+
+    fn lying(&self, slot: &SlotPlace, path: &RepoPath) -> Result<Lying, PortError> {
+        let state = self.call();
+        let found = state.slots.get(&slot.name).and_then(|files| files.get(path.as_str()));
+        Ok(found.map_or(Lying::Nothing, |text| Lying::File(text.as_bytes().to_vec())))
     }
 
     fn freeze(&self, slot: &SlotPlace, _start: &CommitId) -> Result<Frozen, PortError> {

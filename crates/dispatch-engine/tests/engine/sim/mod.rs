@@ -28,7 +28,7 @@ use dispatch_engine::ports::{
     Answer as VcsAnswer, BoardPlace, ForgeKind, LaneState, Lease, OwnerRecord, PortError, Ports,
     ProposalState, PullRequest, Review, Verdict,
 };
-use dispatch_engine::setup::{Policies, Roots, Setup, Trust};
+use dispatch_engine::setup::{AgentSettings, Policies, Roots, Setup, Trust};
 use dispatch_engine::supervise::{Context, Mode, supervise};
 use serde_json::Value;
 
@@ -237,6 +237,8 @@ pub(crate) fn setup_of(config: Config) -> Setup {
         config,
         lanes: Lane::ALL.iter().map(|lane| (*lane, Ok(settings.clone()))).collect(),
         texts: BTreeMap::new(),
+        agent_settings: AgentSettings::default(),
+        worker_edit: Some(context().worker_edit),
         roots,
         trust: Trust::Approved,
         confined: false,

@@ -109,6 +109,11 @@ impl Agent for World {
         })
     }
 
+    fn give_settings(&self, place: &PrivatePlace, text: &str) -> Result<(), PortError> {
+        self.effect().given_settings = Some((place.configuration.clone(), text.to_owned()));
+        Ok(())
+    }
+
     fn mailbox(&self, _place: &PrivatePlace) -> Result<Box<dyn Mailbox>, PortError> {
         self.call();
         Ok(Box::new(Letters(self.clone())))

@@ -9,8 +9,8 @@ use dispatch_core::names::PauseCause;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_engine::ports::{
-    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Merge,
-    PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
+    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
+    Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
 use super::World;
@@ -149,6 +149,11 @@ impl Vcs for World {
 
     fn hard_link_outside(&self, _slot: &SlotPlace) -> Result<Option<TreePath>, PortError> {
         Ok(self.call().hard_link.then(|| TreePath::new("node_modules/a.js")))
+    }
+
+    fn lying(&self, _slot: &SlotPlace, path: &RepoPath) -> Result<Lying, PortError> {
+        let found = self.call().slot.get(path.as_str()).cloned();
+        Ok(found.map_or(Lying::Nothing, |text| Lying::File(text.into_bytes())))
     }
 
     fn freeze(&self, _slot: &SlotPlace, _start: &CommitId) -> Result<Frozen, PortError> {

@@ -26,7 +26,7 @@ use dispatch_engine::ports::{
     AttemptFile, ExitMark, ForgeKind, LaneState, Ports, PullRequest, RemoteBranch, Review,
     TaskLock, Verdict,
 };
-use dispatch_engine::setup::Roots;
+use dispatch_engine::setup::{AgentSettings, Roots};
 use dispatch_engine::supervise::{Context, End, Mode, supervise};
 
 pub(crate) use git::Repository;
@@ -98,6 +98,8 @@ pub(crate) struct State {
     pub(crate) freeze_broken: bool,
     pub(crate) backup_broken: bool,
     pub(crate) hard_link: bool,
+    /// The settings a worker was given, and where.
+    pub(crate) given_settings: Option<(Utf8PathBuf, String)>,
     pub(crate) free_mib: u64,
     pub(crate) pull_requests: Vec<(PullRequest, String)>,
     pub(crate) labels: Vec<String>,
@@ -263,6 +265,7 @@ impl World {
             freeze_broken: false,
             backup_broken: false,
             hard_link: false,
+            given_settings: None,
             free_mib: 100_000,
             pull_requests: Vec::new(),
             labels: Vec::new(),
@@ -429,6 +432,7 @@ fn hand_over(config: Config, base: CommitId) -> HandOver {
             allow: allow.map(str::to_owned).to_vec(),
             deny: Vec::new(),
         },
+        agent_settings: AgentSettings::default(),
         texts: BTreeMap::new(),
         roots: Roots {
             code_root: root("/code"),
