@@ -24,6 +24,7 @@ pub mod parent;
 pub mod path;
 pub mod prompt;
 pub mod record;
+pub mod secret;
 pub mod select;
 pub mod slot;
 pub mod start_commit;

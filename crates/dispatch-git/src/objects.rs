@@ -5,6 +5,7 @@ use std::io::Read;
 
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
+use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{Change, ChangeStatus, Diff};
 
 use crate::{GitError, Repository};
@@ -188,10 +189,9 @@ impl Repository {
         &self,
         tree: &TreeId,
         paths: &[TreePath],
-        secrets: &[String],
+        secrets: &[Secret],
     ) -> Result<BTreeSet<TreePath>, GitError> {
-        let secrets: Vec<&[u8]> =
-            secrets.iter().filter(|secret| !secret.is_empty()).map(String::as_bytes).collect();
+        let secrets: Vec<&Secret> = secrets.iter().filter(|secret| !secret.is_empty()).collect();
         if secrets.is_empty() || paths.is_empty() {
             return Ok(BTreeSet::new());
         }
@@ -213,7 +213,7 @@ impl Repository {
             found.extend(paths.map(|path| (*path).clone()));
         };
         self.read_blobs(&sizes, &small, |object, content| {
-            if secrets.iter().any(|secret| holds(content, secret)) {
+            if secrets.iter().any(|secret| secret.occurs_in(content)) {
                 note(object);
             }
         })?;
@@ -226,7 +226,7 @@ impl Repository {
     }
 
     /// Looks through a content that is too large for memory, by way of a file.
-    fn large_blob_holds(&self, object: &str, secrets: &[&[u8]]) -> Result<bool, GitError> {
+    fn large_blob_holds(&self, object: &str, secrets: &[&Secret]) -> Result<bool, GitError> {
         let plumbing = self.plumbing()?;
         let failed = || GitError::file("write a large content below", plumbing.path());
         let file = tempfile::NamedTempFile::new_in(plumbing.path()).map_err(failed())?;
@@ -242,7 +242,7 @@ impl Repository {
                 return Ok(false);
             }
             window.extend_from_slice(&chunk[..count]);
-            if secrets.iter().any(|secret| holds(&window, secret)) {
+            if secrets.iter().any(|secret| secret.occurs_in(&window)) {
                 return Ok(true);
             }
             window.drain(..window.len().saturating_sub(longest - 1));
@@ -346,19 +346,6 @@ fn read_entries(bytes: &[u8]) -> Option<BTreeMap<TreePath, TreeEntry>> {
     Some(entries)
 }
 
-/// Whether `content` holds `secret`.
-fn holds(content: &[u8], secret: &[u8]) -> bool {
-    let Some((&first, rest)) = secret.split_first() else { return false };
-    let mut content = content;
-    while let Some(at) = content.iter().position(|&byte| byte == first) {
-        content = &content[at + 1..];
-        if content.starts_with(rest) {
-            return true;
-        }
-    }
-    false
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -386,14 +373,6 @@ mod tests {
             ]
         );
         assert_eq!(RawChange::read_all(b":1 2 3\0x\0"), None);
-    }
-
-    #[test]
-    fn a_secret_is_found_wherever_it_stands() {
-        assert!(holds(b"sssecret", b"secret"));
-        assert!(holds(b"secret", b"secret"));
-        assert!(!holds(b"secre", b"secret"));
-        assert!(!holds(b"", b"secret"));
     }
 
     #[test]

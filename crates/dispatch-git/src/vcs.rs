@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
+use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{
     Answer, BoardCommit, BoardPlace, Change, Deletion, Diff, Frozen, Lease, Lying, Merge,
     PortError, Prepared, Push, RemoteView, SlotPlace, Vcs,
@@ -134,7 +135,7 @@ impl Vcs for Repository {
         &self,
         tree: &TreeId,
         paths: &[TreePath],
-        secrets: &[String],
+        secrets: &[Secret],
     ) -> Result<BTreeSet<TreePath>, PortError> {
         self.paths_holding(tree, paths, secrets)
             .map_err(|error| error.port(format!("look for credentials in tree {tree}")))

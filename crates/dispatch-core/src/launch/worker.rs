@@ -16,6 +16,7 @@ use crate::config::{Config, Credential, LaneSettings, SettingSource, usable_mode
 use crate::id::TaskId;
 use crate::names::PauseCause;
 use crate::outcome::ExpectedSurface;
+use crate::secret::HandedOut;
 use crate::triage::Lane;
 
 /// The variables that are ours: no settings file and no passthrough may set them.
@@ -175,6 +176,21 @@ impl LaunchRefusal {
 }
 
 impl Launch {
+    /// What is kept of the credentials that the worker is given (C3.3).
+    pub fn handed_out(&self) -> Vec<HandedOut> {
+        let of = |name: &String| {
+            let value = self.environment.variables.get(name)?;
+            match &self.account {
+                Account::Variable(account) if account == name => HandedOut::of_account(name, value),
+                Account::Variable(_)
+                | Account::MissingVariable(_)
+                | Account::Helper
+                | Account::Settings => HandedOut::of_variable(name, value),
+            }
+        };
+        self.environment.secret.iter().filter_map(of).collect()
+    }
+
     /// What `launch.json` holds: everything but the values of secrets.
     pub fn record(&self) -> Value {
         let shown = |(name, value): (&String, &String)| {

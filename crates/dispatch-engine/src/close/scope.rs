@@ -23,6 +23,10 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     let task = board::fresh_task(attempt, CloseStep::ScopeCheck)?;
     let report = judge(attempt, &task)?;
     keep(attempt, &report);
+    if attempt.close().dangerous.is_none() {
+        let why = "which credentials the worker was given was not kept";
+        return Err(Failure::inside(CloseStep::ScopeCheck, why).into());
+    }
     let found = |reason, detail| {
         Err(Trouble::Failed(Failure::found(CloseStep::ScopeCheck, reason, detail)))
     };
@@ -63,11 +67,12 @@ fn keep(attempt: &mut Attempt<'_>, report: &ScopeReport) {
     let forbidden =
         shown(|class| matches!(class, ScopeClass::Forbidden(_) | ScopeClass::Dangerous(_)));
     let dangerous = report.files.iter().any(|file| matches!(file.class, ScopeClass::Dangerous(_)));
+    let searched = attempt.state.handed_out.is_some();
     let review = report.for_review().map(ToString::to_string).collect();
     let files = report.files.iter().map(|file| file.path.to_string()).collect();
     let close = attempt.close();
     close.forbidden_files = forbidden;
-    close.dangerous = Some(dangerous);
+    close.dangerous = (dangerous || searched).then_some(dangerous);
     close.review_files = review;
     close.files = files;
 }
@@ -85,7 +90,7 @@ fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, Trouble> {
         .filter(|change| change.size_bytes.is_some())
         .map(|change| change.path.clone())
         .collect();
-    let secrets = attempt.secrets();
+    let secrets = attempt.secrets().unwrap_or_default();
     let holding =
         if secrets.is_empty() { BTreeSet::new() } else { vcs.holding(&tree, &paths, &secrets)? };
     let close = attempt.state.close.as_ref();

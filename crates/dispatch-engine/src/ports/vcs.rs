@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
+use dispatch_core::secret::Secret;
 use dispatch_core::slot::SlotName;
 use serde::{Deserialize, Serialize};
 
@@ -71,12 +72,12 @@ pub trait Vcs {
         start: &CommitId,
     ) -> Result<BTreeSet<TreePath>, PortError>;
 
-    /// Those of `paths` whose content in `tree` holds one of these texts (C3.3).
+    /// Those of `paths` whose content in `tree` holds one of these credentials (C3.3).
     fn holding(
         &self,
         tree: &TreeId,
         paths: &[TreePath],
-        secrets: &[String],
+        secrets: &[Secret],
     ) -> Result<BTreeSet<TreePath>, PortError>;
 
     /// The content of a file in a tree; `None` when there is no such file.

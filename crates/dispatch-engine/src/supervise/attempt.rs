@@ -12,6 +12,7 @@ use dispatch_core::id::TaskId;
 use dispatch_core::names::Outcome;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::record::{Phase, Record, Request};
+use dispatch_core::secret::{HandedOut, Secret};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,8 @@ pub(crate) struct AttemptState {
     pub(crate) close_attempt: bool,
     /// The private folders.
     pub(crate) place: Option<PrivatePlace>,
+    /// What is kept of the credentials that the worker was given (C3.3); none before its launch was built.
+    pub(crate) handed_out: Option<Vec<HandedOut>>,
     /// Files in which the base conflicts with the start (D6.6).
     pub(crate) conflicts: Vec<String>,
     /// Whether this attempt goes on from saved work.
@@ -364,16 +367,12 @@ impl<'a> Attempt<'a> {
         self.state.title.clone_from(&task.title);
     }
 
-    /// The names and values of secrets that were handed out (C3.3).
-    pub(crate) fn secrets(&self) -> Vec<String> {
-        let dispatch_core::config::Credential::Env(name) = &self.hand.config.agent.credential
-        else {
-            return Vec::new();
-        };
-        let lane = &self.hand.settings.env;
-        let values = [self.context.environment.get(name), lane.get(name)];
-        // A short value would match by chance.
-        values.into_iter().flatten().filter(|value| value.len() >= 8).cloned().collect()
+    /// The credentials that the worker was given (C3.3); none when that was not kept.
+    pub(crate) fn secrets(&self) -> Option<Vec<Secret>> {
+        let (person, lane) = (&self.context.environment, &self.hand.settings.env);
+        let known = |name: &str| person.get(name).into_iter().chain(lane.get(name));
+        let handed_out = self.state.handed_out.as_ref()?;
+        Some(handed_out.iter().map(|kept| kept.found_among(known(&kept.name))).collect())
     }
 }
 

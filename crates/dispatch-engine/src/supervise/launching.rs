@@ -109,6 +109,7 @@ fn try_launch(attempt: &mut Attempt<'_>) -> Result<Worker, NotLaunched> {
     attempt.save_state()?;
     let mailbox = ports.agent.mailbox(&place)?;
     let launch = prepared_launch(attempt, &task, &place)?;
+    attempt.state.handed_out = Some(launch.handed_out());
     let mut record = launch.record();
     // W3.3: what is in force is said even where that is nothing.
     record["confinement"] = if attempt.context.confined { "in force" } else { "off" }.into();

@@ -1,9 +1,10 @@
 //! Attempts that do not become a pull request.
 
-use dispatch_core::config::{FileCommand, GeneratedConfig};
+use dispatch_core::config::{Credential, FileCommand, GeneratedConfig};
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::task::OneLine;
+use dispatch_engine::hand_over::HandOver;
 use dispatch_engine::ports::{Review, Verdict};
 use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
@@ -210,6 +211,24 @@ fn c10_1_a_credential_in_the_work_keeps_it_from_being_backed_up() {
     let state = world.state();
     assert!(state.repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
     assert!(state.repository.remote_refs.is_empty());
+}
+
+/// C3.3: every credential that the worker is given counts, not the account's alone.
+#[test_case(|_| (); "handed on from the person's environment")]
+#[test_case(|hand| hand.config.agent.credential = Credential::Helper(vec!["get-key".to_owned()]); "beside a helper")]
+#[test_case(|hand| { hand.settings.env.insert("ANTHROPIC_AUTH_TOKEN".to_owned(), "npm_a1b2c3".to_owned()); }; "of the lane's settings")]
+fn c3_3_every_credential_that_was_handed_out_counts(change: fn(&mut HandOver)) {
+    let mut acts = diligent();
+    acts[0] = Act::Write("src/hello.rs", "let key = \"npm_a1b2c3\";");
+    let world = World::new(acts);
+    world.hand_over(|hand| {
+        hand.config.lanes.local.env_passthrough = vec!["NPM_TOKEN".to_owned()];
+        change(hand);
+    });
+    world.state().environment.insert("NPM_TOKEN".to_owned(), "npm_a1b2c3".to_owned());
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    assert!(world.state().comments[0].contains("dangerous: src/hello.rs"));
+    assert!(world.state().repository.remote_refs.is_empty());
 }
 
 #[test]

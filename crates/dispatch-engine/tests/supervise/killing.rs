@@ -4,7 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
-use dispatch_engine::supervise::Mode;
+use dispatch_engine::supervise::{Drain, End, Mode};
 use test_case::test_case;
 
 use crate::world::{Act, World, diligent, result};
@@ -19,6 +19,22 @@ fn recover(world: &World) {
         world.supervise(Mode::Recover);
     }
     assert_eq!(world.read().phase, Phase::Ended);
+}
+
+/// A world whose supervisor was killed when the close had begun.
+fn killed_in_the_close(acts: &[Act]) -> World {
+    std::panic::set_hook(Box::new(|_| {}));
+    for dies in 0.. {
+        let world = World::new(acts.to_vec());
+        world.die_before(Some(dies));
+        let killed = catch_unwind(AssertUnwindSafe(|| world.supervise(Mode::Begin)));
+        assert!(killed.is_err(), "no close began");
+        world.die_before(None);
+        if matches!(world.read().phase, Phase::Closing(_)) {
+            return world;
+        }
+    }
+    unreachable!("there are calls without end")
 }
 
 /// Each test case takes a quarter of the calls: parts of a long test run side by side.
@@ -86,4 +102,22 @@ fn a_failing_attempt_that_was_killed_anywhere_loses_nothing(part: usize) {
         let blocks = state.comments.iter().filter(|comment| comment.contains("Blocked")).count();
         assert!(blocks <= 1, "call {dies}: {blocks} block comments");
     });
+}
+
+/// C3.3, C1.4: a recovery supervisor finds what the dead one handed out, whatever its own environment holds.
+#[test_case(&[]; "no credential")]
+#[test_case(&[("CLAUDE_CODE_OAUTH_TOKEN", "sk-another-token")]; "a newer credential")]
+fn c3_3_a_recovery_looks_for_the_credential_that_was_handed_out(
+    environment: &'static [(&'static str, &'static str)],
+) {
+    let mut acts = diligent();
+    acts[0] = Act::Write("src/hello.rs", "let key = \"sk-secret-token\";");
+    let world = killed_in_the_close(&acts);
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
+    world.state().environment = environment.iter().map(owned).collect();
+    let reason = "scope-check-failed".to_owned();
+    assert_eq!(world.supervise(Mode::Recover), End::Ended { reason, drain: Drain::Pass });
+    assert!(world.state().comments[0].contains("dangerous: src/hello.rs"));
+    assert!(world.state().repository.remote_refs.is_empty());
+    assert!(world.state().pull_requests.is_empty());
 }

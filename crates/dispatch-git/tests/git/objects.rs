@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
 use dispatch_core::path::{RepoPath, TreePath};
+use dispatch_core::secret::{HandedOut, Secret};
 use dispatch_engine::ports::{ChangeStatus, Diff, Vcs};
 
 use crate::sandbox::{with_each_git, write};
@@ -62,17 +63,20 @@ fn c3_3_files_that_hold_a_credential_are_found_of_any_size() {
         repository.prepare_slot(&slot, &start, &[]).unwrap();
         write(&slot.path.join("a b/leak.txt"), "x sk-secret y");
         write(&slot.path.join("clean.txt"), "sk-secre");
-        let mut large = "z".repeat((20 << 20) - 5);
+        let mut large = " ".repeat((20 << 20) - 5);
         large.push_str("sk-secret");
         write(&slot.path.join("large.bin"), &large);
         let tree = repository.freeze(&slot, &start).unwrap().tree;
         let asked = ["a b/leak.txt", "clean.txt", "large.bin", "gone"].map(TreePath::new);
-        let secrets = ["sk-secret".to_owned(), String::new()];
-        let found = repository.holding(&tree, &asked, &secrets).unwrap();
-        assert_eq!(
-            found.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            ["a b/leak.txt", "large.bin"]
-        );
+        let kept = HandedOut::of_account("TOKEN", "sk-secret").unwrap();
+        for secret in [Secret::Value("sk-secret".to_owned()), Secret::Kept(kept)] {
+            let secrets = [secret, Secret::Value(String::new())];
+            let found = repository.holding(&tree, &asked, &secrets).unwrap();
+            assert_eq!(
+                found.iter().map(ToString::to_string).collect::<Vec<_>>(),
+                ["a b/leak.txt", "large.bin"]
+            );
+        }
         let path = RepoPath::parse("a b/leak.txt").unwrap();
         assert_eq!(repository.file_at(&tree, &path).unwrap().unwrap(), b"x sk-secret y");
         assert_eq!(repository.file_at(&tree, &RepoPath::parse("gone").unwrap()).unwrap(), None);

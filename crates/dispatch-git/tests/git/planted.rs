@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::CommitId;
+use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{SlotPlace, Vcs};
 use dispatch_git::Repository;
 
@@ -59,7 +60,7 @@ fn everything(scene: &Scene<'_>, repository: &Repository) {
     let changes = repository.changes(start, &frozen.tree).unwrap();
     assert!(changes.iter().any(|change| change.path.as_utf8() == Some("src/lib.rs")));
     let paths: Vec<_> = changes.into_iter().map(|change| change.path).collect();
-    repository.holding(&frozen.tree, &paths, &["secret".into()]).unwrap();
+    repository.holding(&frozen.tree, &paths, &[Secret::Value("secret".to_owned())]).unwrap();
     repository.diff(start, &frozen.tree, 1 << 20).unwrap();
     let commit = repository.commit(&frozen.tree, std::slice::from_ref(start), "work").unwrap();
     repository.keep("refs/dispatch/attempts/T-1/1", &commit).unwrap();

@@ -8,6 +8,7 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::names::PauseCause;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
+use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{
     Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
     Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
@@ -233,13 +234,13 @@ impl Vcs for World {
         &self,
         tree: &TreeId,
         paths: &[TreePath],
-        secrets: &[String],
+        secrets: &[Secret],
     ) -> Result<BTreeSet<TreePath>, PortError> {
         let state = self.call();
         let files = &state.repository.trees[number(tree.as_str())];
         let holds = |path: &&TreePath| {
             let text = path.as_utf8().and_then(|path| files.get(path));
-            text.is_some_and(|text| secrets.iter().any(|secret| text.contains(secret)))
+            text.is_some_and(|text| secrets.iter().any(|secret| secret.occurs_in(text.as_bytes())))
         };
         Ok(paths.iter().filter(holds).cloned().collect())
     }

@@ -63,6 +63,8 @@ pub(crate) struct State {
     pub(crate) board_broken: bool,
     pub(crate) comments: Vec<String>,
     pub(crate) board_branch: BranchName,
+    /// The person's environment.
+    pub(crate) environment: BTreeMap<String, String>,
     pub(crate) repository: Repository,
     pub(crate) slot: BTreeMap<String, String>,
     pub(crate) verification: BTreeMap<String, String>,
@@ -226,6 +228,10 @@ impl World {
             board_broken: false,
             comments: Vec::new(),
             board_branch: branch("main"),
+            environment: BTreeMap::from([
+                ("PATH".to_owned(), "/bin".to_owned()),
+                ("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "sk-secret-token".to_owned()),
+            ]),
             slot: BTreeMap::new(),
             verification: BTreeMap::new(),
             record: Some(record(&slot)),
@@ -339,10 +345,7 @@ impl World {
 
     pub(crate) fn supervise_confined(&self, mode: Mode, confined: bool) -> End {
         let context = Context {
-            environment: BTreeMap::from([
-                ("PATH".to_owned(), "/bin".to_owned()),
-                ("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "sk-secret-token".to_owned()),
-            ]),
+            environment: self.state().environment.clone(),
             worker_edit: "/opt/dispatch/worker-edit".into(),
             confined,
         };
