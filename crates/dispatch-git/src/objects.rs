@@ -275,7 +275,8 @@ impl Repository {
         }
     }
 
-    /// The diff for the reviewer. It is made without attributes, which could hide text, and without renames.
+    /// The diff for the reviewer. It is made without attributes, which could hide text, without renames, and with the
+    /// text of what git takes for binary: one NUL byte in a comment is enough for that.
     pub(crate) fn diff_between(
         &self,
         from: &CommitId,
@@ -285,7 +286,7 @@ impl Repository {
         let call = self
             .plumbing()?
             .call(self)
-            .args(["diff-tree", "-r", "-p", "--full-index", "--no-renames", "--no-color"])
+            .args(["diff-tree", "-r", "-p", "--text", "--full-index", "--no-renames", "--no-color"])
             .args(["--no-ext-diff", "--no-textconv", "--src-prefix=a/", "--dst-prefix=b/"])
             .args(["--submodule=short", "--end-of-options", from.as_str(), tree.as_str()])
             .stdout_max_bytes(usize::try_from(limit_bytes).unwrap_or(usize::MAX));

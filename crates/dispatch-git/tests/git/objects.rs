@@ -93,11 +93,13 @@ fn c7_2_the_diff_is_whole_and_attributes_hide_no_text() {
         repository.prepare_slot(&slot, &start, &[]).unwrap();
         write(&slot.path.join(".gitattributes"), "*.rs -diff\n");
         write(&slot.path.join("src/lib.rs"), "one\nevil\nthree\n");
+        write(&slot.path.join("src/main.rs"), "// \0\nworse\n");
         let tree = repository.freeze(&slot, &start).unwrap().tree;
         let Diff::Text(text) = repository.diff(&start, &tree, 100_000).unwrap() else {
             panic!("too large")
         };
         assert!(text.contains("\n+evil\n"), "{text}");
+        assert!(text.contains("\n+// \0\n+worse\n"), "{text}");
         assert_eq!(
             repository.diff(&start, &tree, 10).unwrap(),
             Diff::TooLarge { bytes: text.len() as u64 }
