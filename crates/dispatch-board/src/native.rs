@@ -96,12 +96,17 @@ impl Writer<'_> {
             }
             let done = replace(self.dir, &path, &original, &edited.bytes)
                 .map_err(|source| BoardError::Io { path: path.clone(), source })?;
-            if done == Replaced::ChangedMeanwhile {
-                continue;
+            match done {
+                Replaced::Done => {
+                    self.read_back(&path, id, &file.task, &edits)?;
+                    after(&edited);
+                    return Ok(Wrote::Written);
+                }
+                Replaced::ChangedMeanwhile { kept: None } => {}
+                Replaced::ChangedMeanwhile { kept: Some(kept) } => {
+                    tracing::error!(task = %id, %kept, "the task was saved twice while it was written; the newer save stands, the older one is kept");
+                }
             }
-            self.read_back(&path, id, &file.task, &edits)?;
-            after(&edited);
-            return Ok(Wrote::Written);
         }
         Err(BoardError::Contended { id: id.clone() })
     }
