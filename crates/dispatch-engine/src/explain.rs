@@ -8,7 +8,10 @@ use dispatch_core::launch::{LaunchRequest, SlotPosition, WorkerPlaces, build_lau
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
-use dispatch_guards::guards::{GuardSnapshot, PolicySnapshot, PrintedVerdict, SurfaceSnapshot};
+use dispatch_guards::claims::{ClaimCheck, ClaimFinding};
+use dispatch_guards::guards::{
+    GuardSnapshot, PolicySnapshot, PrintedVerdict, SurfaceSnapshot, lint_board,
+};
 use dispatch_guards::permission::{Denied, LaneRules};
 use serde::Serialize;
 use thiserror::Error;
@@ -45,6 +48,9 @@ pub struct Explanation {
     pub branches: ExplainedBranches,
     /// The launch, or why there would be none.
     pub launch: ExplainedLaunch,
+    /// Claims of this task that overlap those of another one that is not done, with nothing that orders the two; none
+    /// where the board is incomplete.
+    pub claims: Option<Vec<ClaimFinding<TaskId>>>,
     /// What the guards looked at, to be evaluated again by `inspect guards`.
     pub input: GuardSnapshot,
 }
@@ -123,6 +129,10 @@ pub fn explain(
         .get(id)
         .map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
     let language = setup.config.language;
+    let (root, siblings) = (setup.config.project_root.as_str(), &setup.policies.siblings);
+    let claims = lint_board(&board, root, siblings, ClaimCheck::Advice).map(|found| {
+        found.into_iter().filter(|pair| pair.task == *id || pair.other == *id).collect()
+    });
     Ok(Explanation {
         id: task.id.clone(),
         title: task.title.clone(),
@@ -135,6 +145,7 @@ pub fn explain(
         },
         launch: launch(ports, setup, context, task, &judged, attempt)
             .unwrap_or_else(|why| ExplainedLaunch::Refused { why }),
+        claims,
         input: snapshot(setup, context, &board, task, judged),
     })
 }

@@ -60,7 +60,7 @@ pub enum InspectCommand {
     Scope,
     /// Judge a `worker-edit` command line: `{task, ownedDod?, argv}`.
     WorkerEdit,
-    /// Compare the claims of two tasks: `{a, b, edges}`.
+    /// Compare the claims of two tasks: `{a, b, edges}`; of many: `{tasks: [{id, claims, parent?, epic?}], edges?, strict?}`.
     Claims,
 }
 

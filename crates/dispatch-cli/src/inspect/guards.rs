@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use dispatch_core::config::{Found, Location, load};
 use dispatch_core::path::TreePath;
 use dispatch_core::triage::Lane;
-use dispatch_guards::claims::{Claim, Claims, TaskGraph, TestSiblings};
+use dispatch_guards::claims::{
+    Claim, ClaimCheck, Claims, OpenTask, TaskGraph, TestSiblings, lint_claims,
+};
 use dispatch_guards::paths::{PathLists, PathPolicy, PolicyPlaces};
 use dispatch_guards::scope::{
     Change, ChangeOrigin, ChangeStatus, Content, EmptyChange, ScopeRules, classify_scope,
@@ -119,6 +121,8 @@ impl ChangeInput {
 
 /// `{a, b, edges}` → `{overlap, ordered}`: two tasks' claims, and the dependencies between tasks as `[from, to]` pairs in
 /// which the two are called `a` and `b`.
+///
+/// `{tasks, edges?, strict?}` → `{findings}`: the claims of any number of tasks that are not done.
 pub(super) fn claims(input: Value) -> Result<Value, String> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -128,21 +132,57 @@ pub(super) fn claims(input: Value) -> Result<Value, String> {
         #[serde(default)]
         edges: Vec<(String, String)>,
     }
-    let input: Input = fields(input)?;
-    let siblings = TestSiblings::new([]);
-    let of = |entries: &[String]| {
-        Claims::new(entries.iter().map(|entry| Claim::parse(entry)), &siblings)
-    };
-    let mut graph: TaskGraph<String> = TaskGraph::default();
-    let mut depends_on: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
-    for (from, to) in input.edges {
-        depends_on.entry(from).or_default().insert(to);
+    if input.get("tasks").is_some() {
+        return claims_of_tasks(input);
     }
-    graph.depends_on = depends_on;
+    let input: Input = fields(input)?;
+    let graph = TaskGraph { depends_on: dependencies(input.edges), ..TaskGraph::default() };
     Ok(json!({
-        "overlap": of(&input.a).overlap(&of(&input.b)),
+        "overlap": claims_of(&input.a).overlap(&claims_of(&input.b)),
         "ordered": graph.ordered(&"a".to_owned(), &"b".to_owned()),
     }))
+}
+
+fn claims_of_tasks(input: Value) -> Result<Value, String> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Input {
+        tasks: Vec<TaskInput>,
+        #[serde(default)]
+        edges: Vec<(String, String)>,
+        #[serde(default)]
+        strict: bool,
+    }
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct TaskInput {
+        id: String,
+        claims: Vec<String>,
+        parent: Option<String>,
+        epic: Option<String>,
+    }
+    let input: Input = fields(input)?;
+    let mut graph = TaskGraph { depends_on: dependencies(input.edges), ..TaskGraph::default() };
+    let mut open = BTreeMap::new();
+    for task in input.tasks {
+        let group = task.epic.or_else(|| task.parent.clone()).unwrap_or_else(|| task.id.clone());
+        graph.parent.extend(task.parent.map(|parent| (task.id.clone(), parent)));
+        open.insert(task.id, OpenTask { claims: claims_of(&task.claims), group });
+    }
+    let check = if input.strict { ClaimCheck::Strict } else { ClaimCheck::Advice };
+    Ok(json!({ "findings": lint_claims(&open, &graph, check) }))
+}
+
+fn claims_of(entries: &[String]) -> Claims {
+    Claims::new(entries.iter().map(|entry| Claim::parse(entry)), &TestSiblings::new([]))
+}
+
+fn dependencies(edges: Vec<(String, String)>) -> BTreeMap<String, BTreeSet<String>> {
+    let mut depends_on: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for (from, to) in edges {
+        depends_on.entry(from).or_default().insert(to);
+    }
+    depends_on
 }
 
 /// The shapes of test commands of a configuration file's text, or the built-in ones.
@@ -173,6 +213,19 @@ mod tests {
         let input = json!({ "a": ["src/"], "b": ["src/x.rs"], "edges": [["a", "c"], ["c", "b"]] });
         let answer = claims(input).unwrap();
         assert!(answer["overlap"].is_object() && answer["ordered"] == true, "{answer}");
+    }
+
+    #[test]
+    fn any_number_of_tasks_may_be_linted() {
+        let task = |id: &str, claim: &str, epic: &str| json!({ "id": id, "claims": [claim], "epic": epic });
+        let tasks = json!([task("T-1", "src/", "e"), task("T-2", "src/a.rs (shared)", "f")]);
+        let answer = claims(json!({ "tasks": tasks })).unwrap();
+        assert_eq!(answer["findings"][0]["rule"], "claim-shared", "{answer}");
+        assert_eq!(answer["findings"][0]["claims"][1]["path"], "src/a.rs", "{answer}");
+        let strict = claims(json!({ "tasks": tasks, "strict": true })).unwrap();
+        assert_eq!(strict["findings"], json!([]), "a share between two epics is not judged");
+        let ordered = claims(json!({ "tasks": tasks, "edges": [["T-1", "T-2"]] })).unwrap();
+        assert_eq!(ordered["findings"], json!([]));
     }
 
     #[test]

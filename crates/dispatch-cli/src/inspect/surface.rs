@@ -5,7 +5,7 @@ use dispatch_core::launch::expected_surface;
 use dispatch_core::triage::Lane;
 use dispatch_engine::explain::explain;
 use dispatch_guards::guards::SurfaceSnapshot;
-use dispatch_guards::permission::{TaskRules, compose};
+use dispatch_guards::permission::{Surface, TaskRules, compose};
 use dispatch_guards::test_command::{TestShapes, resolve_test_command};
 use serde_json::Value;
 
@@ -43,8 +43,9 @@ pub(super) fn surface(
     Ok(whole(lane, &surface))
 }
 
-fn whole(lane: Lane, surface: &dispatch_guards::permission::Surface) -> Result<Value, String> {
-    let (_, deny) = surface.lists().map_err(|error| error.to_string())?;
+/// A surface with conflicts is printed like any other: they are what somebody looks for.
+fn whole(lane: Lane, surface: &Surface) -> Result<Value, String> {
+    let deny: Vec<String> = surface.denied.iter().map(|denied| denied.rule.clone()).collect();
     let mut value = printed(surface)?;
     let free: Vec<String> = expected_surface(lane, &[], &deny).tools.into_iter().collect();
     if let Value::Object(map) = &mut value {

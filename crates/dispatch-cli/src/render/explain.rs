@@ -36,6 +36,7 @@ pub fn explanation(explanation: &Explanation) -> String {
         Some(base) => lines.push(format!("Proposed for: {}", base.name)),
         None => lines.push("Proposed for: not known (the remote did not say)".to_owned()),
     }
+    lines.extend(claims(explanation));
     lines.push(String::new());
     match &explanation.launch {
         ExplainedLaunch::Refused { why } => {
@@ -56,6 +57,35 @@ pub fn explanation(explanation: &Explanation) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Claims that could get in the way of others', or theirs in the way of these.
+fn claims(explanation: &Explanation) -> Vec<String> {
+    let Some(found) = &explanation.claims else {
+        return vec![
+            String::new(),
+            "Claims: not judged, part of the board cannot be read".to_owned(),
+        ];
+    };
+    if found.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![
+        String::new(),
+        "Claims that overlap, with nothing that orders the tasks: add a dependency or split the files".to_owned(),
+    ];
+    lines.extend(found.iter().map(|pair| {
+        let (one, other) = &pair.claims;
+        format!(
+            "  {:<24} `{}` of {} and `{}` of {}",
+            pair.rule.as_str(),
+            plain(&one.path),
+            pair.task,
+            plain(&other.path),
+            pair.other
+        )
+    }));
+    lines
 }
 
 fn guard_name(guard: Guard) -> String {

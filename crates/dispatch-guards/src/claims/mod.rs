@@ -1,11 +1,15 @@
 //! The claim relation: which paths a task says it will write, and when two tasks may not run at once
 //! (`ledger.md` §8).
 
+mod lint;
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use dispatch_core::path::containment_fault;
 use dispatch_core::task::Task;
 use globset::{GlobBuilder, GlobMatcher};
+
+pub use lint::{ClaimCheck, ClaimFinding, ClaimRule, OpenTask, lint_claims};
 
 /// Which of the two kinds of claim an entry makes.
 #[derive(
@@ -251,19 +255,26 @@ impl Claims {
 
     /// The first overlap with other claims, smallest by candidate path, then busy path.
     pub fn overlap(&self, busy: &Self) -> Option<Overlap> {
-        let mut found: Option<Overlap> = None;
+        self.overlap_where(busy, |_, _| true)
+    }
+
+    /// The first overlap among the claims that are looked at.
+    fn overlap_where(
+        &self,
+        busy: &Self,
+        looked_at: impl Fn(&Claim, &Claim) -> bool,
+    ) -> Option<Overlap> {
+        let mut smallest: Option<(&Claim, &Claim)> = None;
         for (own, ground) in &self.grounds {
             for (other, _) in busy.grounds.iter().filter(|(_, other)| ground.overlaps(other)) {
-                let overlap = Overlap {
-                    candidate: self.entries[*own].clone(),
-                    busy: busy.entries[*other].clone(),
-                };
-                if found.as_ref().is_none_or(|smallest| overlap < *smallest) {
-                    found = Some(overlap);
+                let pair = (&self.entries[*own], &busy.entries[*other]);
+                if looked_at(pair.0, pair.1) && smallest.is_none_or(|found| pair < found) {
+                    smallest = Some(pair);
                 }
             }
         }
-        found
+        smallest
+            .map(|(candidate, busy)| Overlap { candidate: candidate.clone(), busy: busy.clone() })
     }
 }
 

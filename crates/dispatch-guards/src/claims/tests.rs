@@ -116,6 +116,79 @@ fn a_parent_and_its_subtask_do_not_conflict_but_two_subtasks_do() {
     assert!(conflict(&[(3, 1)], &[(2, 7), (7, 2)]).is_some());
 }
 
+fn open(tasks: &[(u8, u8, &[&str])]) -> BTreeMap<u8, OpenTask<u8>> {
+    let task = |paths: &[&str], group| OpenTask { claims: claims(paths), group };
+    tasks.iter().map(|(id, group, paths)| (*id, task(paths, *group))).collect()
+}
+
+fn linted(edges: &[(u8, u8)], parents: &[(u8, u8)], check: ClaimCheck) -> String {
+    let tasks = open(&[
+        (1, 1, &["src/", "lib/x (shared)"]),
+        (2, 1, &["src/b.rs", "src/a.rs", "lib/"]),
+        (3, 3, &["lib/x (shared)", "docs/a.md"]),
+        (4, 4, &["docs/b.md"]),
+    ]);
+    let found = lint_claims(&tasks, &graph(edges, parents), check);
+    let shown = |found: &ClaimFinding<u8>| {
+        let (own, other) = &found.claims;
+        format!(
+            "{} {}: {} / {}: {}",
+            found.rule.as_str(),
+            found.task,
+            own.path,
+            found.other,
+            other.path
+        )
+    };
+    found.iter().map(shown).collect::<Vec<_>>().join("\n")
+}
+
+/// §8.7: every two tasks that are not ordered, by rule; the smallest overlap of each.
+#[test]
+fn the_lint_advises_about_every_overlap_that_nothing_orders() {
+    insta::assert_snapshot!(linted(&[], &[], ClaimCheck::Advice), @"
+    claim-owns 1: src/ / 2: src/a.rs
+    claim-shared 1: lib/x / 2: lib/
+    claim-shared 1: lib/x / 3: lib/x
+    claim-shared 2: lib/ / 3: lib/x
+    ");
+    insta::assert_snapshot!(linted(&[(1, 9), (9, 2)], &[], ClaimCheck::Advice), @"
+    claim-shared 1: lib/x / 3: lib/x
+    claim-shared 2: lib/ / 3: lib/x
+    ");
+    assert_eq!(
+        linted(&[(1, 2), (3, 1)], &[], ClaimCheck::Advice),
+        "",
+        "3 depends on 2 by way of 1"
+    );
+}
+
+/// §8.6: a subtask is part of its parent.
+#[test]
+fn the_lint_leaves_a_parent_and_its_subtask_alone() {
+    insta::assert_snapshot!(linted(&[], &[(2, 1)], ClaimCheck::Advice), @"
+    claim-shared 1: lib/x / 3: lib/x
+    claim-shared 2: lib/ / 3: lib/x
+    ");
+}
+
+/// §8.7: the rule of the seed.
+#[test]
+fn the_strict_lint_forbids_two_owners_and_judges_shares_inside_an_epic_alone() {
+    insta::assert_snapshot!(linted(&[], &[], ClaimCheck::Strict), @"
+    claim-owns 1: src/ / 2: src/a.rs
+    claim-shared 1: lib/x / 2: lib/
+    ");
+    insta::assert_snapshot!(linted(&[(1, 2)], &[], ClaimCheck::Strict), @"claim-owns 1: src/ / 2: src/a.rs");
+}
+
+#[test]
+fn claim_rules_have_their_names() {
+    for rule in ClaimRule::ALL {
+        assert_eq!(serde_json::to_value(rule).unwrap(), rule.as_str());
+    }
+}
+
 fn arb_path() -> impl Strategy<Value = String> {
     "[ab.]{1,3}(/[ab]{1,2}){0,2}(\\.(rs|test\\.rs|ts))?/?"
 }
@@ -166,6 +239,28 @@ proptest! {
         }
         let reached = |extra| find_reachable(&graph(&with(extra), &[]).depends_on, [0]);
         prop_assert!(reached(false).is_subset(&reached(true)));
+    }
+
+    /// §8.7: the guard stops exactly the candidates that the lint would name beside a busy task.
+    #[test]
+    fn the_lint_and_the_guard_agree(
+        one in prop::collection::vec(arb_path(), 0..3),
+        two in prop::collection::vec(arb_path(), 0..3),
+        edges in prop::collection::vec((0_u8..4, 0_u8..4), 0..4),
+        parents in prop::collection::vec((0_u8..4, 0_u8..4), 0..2),
+    ) {
+        let of = |paths: &[String]| claims(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        let graph = graph(&edges, &parents);
+        let busy = [(1, of(&two))].into();
+        let guard = decide_overlap((&0, &of(&one)), &busy, &graph);
+        let tasks = [(0, one), (1, two)]
+            .map(|(id, paths)| (id, OpenTask { claims: of(&paths), group: id }))
+            .into();
+        let lint = lint_claims(&tasks, &graph, ClaimCheck::Advice);
+        prop_assert_eq!(guard.is_some(), !lint.is_empty());
+        if let (Some(guard), [found]) = (guard, lint.as_slice()) {
+            prop_assert_eq!((guard.overlap.candidate, guard.overlap.busy), found.claims.clone());
+        }
     }
 
     /// §8.8: an admitted path never leaves the root, whatever it is joined to.

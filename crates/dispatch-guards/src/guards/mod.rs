@@ -22,8 +22,10 @@ use dispatch_core::attempt::AttemptCounts;
 use dispatch_core::board::Board;
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::{Language, ParentBranch};
+use dispatch_core::dependencies::effectively_done;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::PauseCause;
+use dispatch_core::parent::ancestors;
 use dispatch_core::task::Task;
 use dispatch_core::triage::{Lane, Tier};
 use serde::{Deserialize, Serialize};
@@ -32,7 +34,9 @@ pub use message::GuardMessage;
 pub use readiness::{MAX_PROMPT_BYTES, task_bytes};
 pub use snapshot::{GuardSnapshot, PolicySnapshot, SnapshotError, SurfaceSnapshot};
 
-use crate::claims::{Claims, TaskGraph, TestSiblings};
+use crate::claims::{
+    ClaimCheck, ClaimFinding, Claims, OpenTask, TaskGraph, TestSiblings, lint_claims,
+};
 use crate::paths::PathPolicy;
 use crate::permission::LaneSurface;
 use crate::test_command::{TestCommand, TestShapes, resolve_test_command};
@@ -267,6 +271,27 @@ pub fn task_graph(board: &Board) -> TaskGraph<TaskId> {
         }
     }
     graph
+}
+
+/// Claims of tasks of a board that are not done and overlap, though nothing orders the tasks (ledger
+/// §8.7). None where the board is incomplete: what is not seen may order them.
+pub fn lint_board(
+    board: &Board,
+    project_root: &str,
+    siblings: &TestSiblings,
+    check: ClaimCheck,
+) -> Option<Vec<ClaimFinding<TaskId>>> {
+    if !board.complete {
+        return None;
+    }
+    let graph = task_graph(board);
+    let open = board.tasks.iter().filter(|(id, _)| !effectively_done(board, id));
+    let open = open.map(|(id, task)| {
+        let claims = Claims::of_task(task, project_root, siblings);
+        let group = ancestors(board, id).pop().unwrap_or_else(|| id.clone());
+        (id.clone(), OpenTask { claims, group })
+    });
+    Some(lint_claims(&open.collect(), &graph, check))
 }
 
 /// Everything the guards look at for one task.

@@ -4,14 +4,14 @@ use dispatch_core::config::ParentBranch;
 use dispatch_core::names::WaitReason;
 use dispatch_core::parent::has_own_branch;
 
-use super::{GuardInput, GuardMessage, Seen, SeenBranch};
+use super::{GuardInput, GuardMessage, Seen};
 use crate::verdict::{Grounds, Verdict};
 
 pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
     let remote = input.remote;
     // Right after guard 4: a task with earlier work is never started afresh from the base.
     if remote.dispatched_before && remote.own.seen == Seen::Unknown {
-        return wait_unknown(&remote.own);
+        return wait_unknown(remote.own.name.as_str());
     }
     let Some(parent_id) = &input.task.parent else { return Verdict::Launch };
     let Some(parent) = input.board.find(parent_id) else {
@@ -22,13 +22,19 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
         let grounds = Grounds::of(GuardMessage::BoardIncomplete, &[("tasks", &tasks)]);
         return Verdict::Wait(WaitReason::BoardIncomplete, grounds);
     };
-    let Some(branch) = remote.parent.as_ref().filter(|_| has_own_branch(parent)) else {
+    if !has_own_branch(parent) {
         return Verdict::Launch;
+    }
+    let Some(branch) = &remote.parent else {
+        // Nobody asked the remote: nothing is concluded from that.
+        return wait_unknown(parent.branch.given().unwrap_or(parent_id.as_str()));
     };
     match (branch.seen, input.limits.parent_branch) {
         (Seen::Present, ParentBranch::Create | ParentBranch::Require)
         | (Seen::Absent, ParentBranch::Create) => Verdict::Launch,
-        (Seen::Unknown, ParentBranch::Create | ParentBranch::Require) => wait_unknown(branch),
+        (Seen::Unknown, ParentBranch::Create | ParentBranch::Require) => {
+            wait_unknown(branch.name.as_str())
+        }
         (Seen::Absent, ParentBranch::Require) => {
             let task = parent_id.to_string();
             let values = [("branch", branch.name.as_str()), ("task", &task)];
@@ -38,7 +44,7 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
     }
 }
 
-fn wait_unknown(branch: &SeenBranch) -> Verdict {
-    let grounds = Grounds::of(GuardMessage::RemoteUnknown, &[("branch", branch.name.as_str())]);
+fn wait_unknown(branch: &str) -> Verdict {
+    let grounds = Grounds::of(GuardMessage::RemoteUnknown, &[("branch", branch)]);
     Verdict::Wait(WaitReason::RemoteUnknown, grounds)
 }

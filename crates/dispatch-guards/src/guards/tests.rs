@@ -292,6 +292,10 @@ fn guard_4b_concludes_nothing_from_an_incomplete_board_or_a_silent_remote() {
     lost.board.tasks.remove(&id("T-9"));
     lost.board.complete = false;
     assert_said(&lost, "4b", "board-incomplete");
+    let mut unasked = subtask("'tier:complex'");
+    unasked.remote.parent = None;
+    assert_said(&unasked, "4b", "remote-unknown");
+    assert!(comment(&unasked, Language::En).contains("T-9"), "the branch it would be is named");
     let mut before = snapshot();
     before.remote.own.seen = Seen::Unknown;
     assert_said(&before, "-", "launch");
@@ -299,6 +303,44 @@ fn guard_4b_concludes_nothing_from_an_incomplete_board_or_a_silent_remote() {
     assert_said(&before, "4b", "remote-unknown");
     before.remote.own.seen = Seen::Absent;
     assert_said(&before, "-", "launch");
+}
+
+/// Ledger §8.7: what is done is landed, an epic is the topmost parent, and an incomplete board says nothing.
+#[test]
+fn claims_of_a_board_are_linted_among_the_tasks_that_are_not_done() {
+    let declaring = |path: &str| format!("Files to touch:\n- {path}");
+    let sub = |parent: &str| format!("status: To Do\nparent_task_id: {parent}\n");
+    let mut board = board(&[
+        file("T-1", "status: To Do\n", &declaring("src/a.rs")),
+        file("T-2", "status: Done\n", &declaring("src/")),
+        file("T-3", "status: To Do\ndependencies: [T-1]\n", &declaring("src/a.rs")),
+        file("T-4", "status: In Progress\n", &declaring("src/a.test.rs")),
+        file("T-5", "status: To Do\n", ""),
+        file("T-6", &sub("T-5"), &declaring("lib/x (shared)")),
+        file("T-7", &sub("T-6"), &declaring("docs/")),
+        file("T-8", &sub("T-5"), &declaring("lib/\n- docs/a")),
+    ]);
+    let lint = |board: &Board, check| {
+        let found = lint_board(board, ".", &TestSiblings::default(), check)?;
+        let shown = found.iter().map(|f| format!("{} {} {}", f.rule.as_str(), f.task, f.other));
+        Some(shown.collect::<Vec<_>>())
+    };
+    assert_eq!(
+        lint(&board, ClaimCheck::Advice).unwrap(),
+        ["claim-owns T-1 T-4", "claim-owns T-3 T-4", "claim-shared T-6 T-8", "claim-owns T-7 T-8"]
+    );
+    assert_eq!(
+        lint(&board, ClaimCheck::Strict).unwrap(),
+        [
+            "claim-owns T-1 T-3",
+            "claim-owns T-1 T-4",
+            "claim-owns T-3 T-4",
+            "claim-shared T-6 T-8",
+            "claim-owns T-7 T-8"
+        ]
+    );
+    board.complete = false;
+    assert_eq!(lint(&board, ClaimCheck::Advice), None);
 }
 
 /// Guard 5.
