@@ -5,6 +5,7 @@
 //! written into the common store, so that refs and pushes find them.
 
 use std::fs;
+use std::io::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
@@ -41,9 +42,13 @@ impl PrivateDir {
         if fs::read(&path).is_ok_and(|found| found == content) {
             return Ok(());
         }
-        let fresh = path.with_file_name(format!(".{name}.new", name = name.replace('/', "-")));
-        fs::write(&fresh, content).map_err(GitError::file("write", &fresh))?;
-        fs::rename(&fresh, &path).map_err(GitError::file("write", &path))
+        // Several supervisors use the same directory at once: each writes a file of its own name.
+        let folder = path.parent().unwrap_or(&self.git_dir);
+        let mut fresh = tempfile::NamedTempFile::new_in(folder)
+            .map_err(GitError::file("write below", folder))?;
+        fresh.write_all(content).map_err(GitError::file("write", &path))?;
+        fresh.persist(&path).map_err(|error| GitError::file("write", &path)(error.error))?;
+        Ok(())
     }
 
     pub(crate) fn path(&self) -> &Utf8Path {
