@@ -120,6 +120,24 @@ pub fn inert(text: &str) -> String {
     fenced(&out)
 }
 
+/// The first entries, at most `most` of them and together at most `limit` bytes, and how many are left out.
+pub fn first_entries(items: &[String], most: usize, limit: usize) -> (Vec<String>, usize) {
+    /// A longer name than people give to files.
+    const LONGEST: usize = 300;
+    let mut used = 0;
+    let shown: Vec<String> = items
+        .iter()
+        .take(most)
+        .map(|item| cut_chars(item, LONGEST))
+        .take_while(|item| {
+            used += item.len() + 1;
+            used <= limit
+        })
+        .collect();
+    let left_out = items.len() - shown.len();
+    (shown, left_out)
+}
+
 /// At most `limit` as `measure` counts, cut at a line where possible, open fences closed, the cut marked.
 pub fn cut_marked(text: &str, limit: usize, measure: fn(&str) -> usize) -> String {
     if measure(text) <= limit {
@@ -190,6 +208,15 @@ mod tests {
         for live in ["#12", "\n  /merge", "@octocat", "<!--", "\n!deploy"] {
             assert!(!text.contains(live), "{live}");
         }
+    }
+
+    #[test]
+    fn a_list_is_cut_by_number_and_by_size() {
+        let items = ["a".to_owned(), "b".repeat(400), "c".to_owned()];
+        assert_eq!(first_entries(&items, 1, 1000), (vec!["a".to_owned()], 2));
+        let (shown, left_out) = first_entries(&items, 3, 306);
+        assert_eq!((shown.len(), left_out), (2, 1));
+        assert!(shown[1].ends_with("b…") && shown[1].chars().count() == 300);
     }
 
     #[test]

@@ -9,10 +9,17 @@ use dispatch_core::object::CommitId;
 
 use self::words::Words;
 use crate::plan::{Detail, Disposition};
-use crate::text::{code, fenced, for_comment, plain};
+use crate::text::{code, cut_marked, fenced, first_entries, for_comment, plain};
 
 /// Most files that a comment lists before it counts the rest.
 const MAX_LISTED: usize = 50;
+
+/// What the detail may take of a comment, in bytes. Together with two lists it leaves room for where the work is and what
+/// to do next, whatever a worker wrote.
+const DETAIL_LIMIT: usize = 8 * 1024;
+
+/// What one list may take of a comment, in bytes.
+const LIST_LIMIT: usize = 2 * 1024;
 
 /// Where the work of an attempt is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,7 +68,10 @@ pub fn end_comment(language: Language, comment: &EndComment<'_>) -> String {
     let words = Words::of(language);
     let mut parts = vec![heading(&words, comment)];
     parts.extend(explanation(language, comment.disposition).map(str::to_owned));
-    parts.extend(detail(&words, comment.detail));
+    let detail = detail(&words, comment.detail).join("\n\n");
+    if !detail.is_empty() {
+        parts.push(cut_marked(&detail, DETAIL_LIMIT, str::len));
+    }
     parts.push(whereabouts(&words, comment.saved));
     parts.extend(list(words.files, comment.files));
     parts.extend(list(words.denials, comment.denials));
@@ -124,7 +134,7 @@ fn detail(words: &Words, detail: &Detail) -> Vec<String> {
         }
         Detail::List { about, items } => {
             let mut parts = vec![plain(about)];
-            parts.extend(lines(items));
+            parts.extend(lines(items, DETAIL_LIMIT / 2));
             parts
         }
     }
@@ -150,18 +160,18 @@ fn list(title: &str, items: &[String]) -> Vec<String> {
         return Vec::new();
     }
     let mut parts = vec![format!("{title}:")];
-    parts.extend(lines(items));
+    parts.extend(lines(items, LIST_LIMIT));
     parts
 }
 
 /// The entries in a fence: file names are a worker's text.
-fn lines(items: &[String]) -> Option<String> {
+fn lines(items: &[String], limit: usize) -> Option<String> {
     if items.is_empty() {
         return None;
     }
-    let mut shown: Vec<String> = items.iter().take(MAX_LISTED).cloned().collect();
-    if items.len() > MAX_LISTED {
-        shown.push(format!("… +{}", items.len() - MAX_LISTED));
+    let (mut shown, left_out) = first_entries(items, MAX_LISTED, limit);
+    if left_out > 0 {
+        shown.push(format!("… +{left_out}"));
     }
     Some(fenced(&shown.join("\n")))
 }

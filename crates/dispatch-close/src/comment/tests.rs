@@ -103,3 +103,35 @@ fn every_reason_has_a_sentence_in_both_languages() {
         assert!(english.ends_with('.') && spanish.ends_with('.') && english != spanish, "{reason}");
     }
 }
+
+/// C10.2: however much a worker wrote, a person learns where the work is and what to do.
+#[test]
+fn c10_2_no_question_and_no_list_pushes_out_the_place_of_the_work_and_what_to_do() {
+    let (kept, base) = (commit('a'), commit('b'));
+    let disposition = Disposition::Block(BlockReason::NeedsGuidance);
+    let saved = Saved::Kept { name: "refs/dispatch/attempts/T-5/2", commit: &kept, base: &base };
+    let names: Vec<String> =
+        (0..50).map(|number| format!("{number}{}", "x".repeat(4000))).collect();
+    let output = Detail::Output { about: "a\n".repeat(20_000), tail: "b\n".repeat(20_000) };
+    for detail in [
+        Detail::Question("Which? ".repeat(40_000)),
+        Detail::Question("`\n".repeat(40_000)),
+        Detail::Words("why\n".repeat(40_000)),
+        Detail::List { about: "Changed:".to_owned(), items: names.clone() },
+        output,
+    ] {
+        let comment =
+            EndComment { files: &names, denials: &names, ..comment(&disposition, &detail, saved) };
+        let text = end_comment(Language::En, &comment);
+        for part in [
+            "**Blocked: `needs-guidance`**",
+            "refs/dispatch/attempts/T-5/2",
+            "`git diff bbbbbbbbbb aaaaaaaaaa`",
+            "Logs: `.dispatch/T-5/attempt-2`",
+            "What to do next: answer in a comment and move the task to Queued.",
+        ] {
+            assert!(text.contains(part), "{part}: {text}");
+        }
+        assert!(text.contains("[cut: ") || text.contains("… +"), "{text}");
+    }
+}

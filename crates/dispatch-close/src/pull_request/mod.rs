@@ -6,7 +6,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::task::{ChecklistItem, Task};
 
-use crate::text::{code, cut_chars, cut_marked, fenced, inert, one_line, plain};
+use crate::text::{code, cut_chars, cut_marked, first_entries, inert, one_line, plain};
 
 /// The longest title we give, in characters (C9.2).
 pub const TITLE_LIMIT: usize = 200;
@@ -16,6 +16,12 @@ pub const BODY_LIMIT: usize = 65_535;
 
 /// Most files that are listed before the rest is counted.
 const MAX_FILES: usize = 300;
+
+/// What one part of a section may take, in characters: no text of a worker pushes out the parts that follow it.
+const PART_LIMIT: usize = 10_000;
+
+/// What one list of files may take of a body, in bytes.
+const LIST_LIMIT: usize = 6_000;
 
 /// What a body is made of, read freshly.
 #[derive(Debug, Clone, Copy)]
@@ -35,11 +41,32 @@ pub struct BodyFacts<'a> {
     /// Files in which the base and this work conflict.
     pub conflicts: &'a [String],
     /// What weakens the proof and must be said: checks run in the slot, no confinement, uncovered files.
-    pub remarks: &'a [String],
+    pub remarks: &'a [Remark],
     /// Files a person should look at, each with its class.
     pub human_review: &'a [String],
     /// The attempt's directory, relative to the board root.
     pub log: &'a str,
+}
+
+/// Something that a person who looks at the proof must know.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Remark {
+    /// Our own words.
+    pub text: String,
+    /// The files it is about.
+    pub files: Vec<String>,
+}
+
+impl Remark {
+    /// A remark about no file in particular.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self { text: text.into(), files: Vec::new() }
+    }
+
+    fn render(&self) -> String {
+        let text = unmarked(&one_line(&self.text));
+        if self.files.is_empty() { text } else { format!("{text}\n\n{}", file_list(&self.files)) }
+    }
 }
 
 /// The parts of a body that are ours.
@@ -138,7 +165,7 @@ fn main_section(facts: &BodyFacts<'_>) -> String {
     let task = facts.task;
     let mut parts = vec!["## Summary".to_owned(), summary(task)];
     parts.push("## Acceptance criteria".to_owned());
-    parts.push(criteria(&task.acceptance));
+    parts.push(cut(&criteria(&task.acceptance), PART_LIMIT));
     parts.push(format!("## Files changed ({})", facts.files.len()));
     parts.push(file_list(facts.files));
     parts.push("## Checks".to_owned());
@@ -147,7 +174,7 @@ fn main_section(facts: &BodyFacts<'_>) -> String {
         None => "No test command ran.".to_owned(),
     });
     if let Some(review) = facts.review {
-        parts.extend(["## Reviewer".to_owned(), inert(review)]);
+        parts.extend(["## Reviewer".to_owned(), cut(&inert(review), PART_LIMIT)]);
     }
     if !facts.conflicts.is_empty() {
         parts.push("## Conflicts with the base".to_owned());
@@ -155,12 +182,8 @@ fn main_section(facts: &BodyFacts<'_>) -> String {
         parts.push(file_list(facts.conflicts));
     }
     if !facts.remarks.is_empty() {
-        let remarks: Vec<String> = facts
-            .remarks
-            .iter()
-            .map(|remark| format!("- {}", unmarked(&one_line(remark))))
-            .collect();
-        parts.extend(["## Remarks".to_owned(), remarks.join("\n")]);
+        parts.push("## Remarks".to_owned());
+        parts.extend(facts.remarks.iter().map(Remark::render));
     }
     parts.push(format!(
         "Task {}, attempt {} of {}, made by dispatch. Logs: {}",
@@ -174,11 +197,12 @@ fn main_section(facts: &BodyFacts<'_>) -> String {
 
 /// The worker's summary, inert; without one the description, which only a person can have written (B4).
 fn summary(task: &Task) -> String {
-    if task.final_summary.trim().is_empty() {
+    let text = if task.final_summary.trim().is_empty() {
         unmarked(&plain(task.description.trim()))
     } else {
         inert(task.final_summary.trim())
-    }
+    };
+    cut(&text, PART_LIMIT)
 }
 
 fn criteria(items: &[ChecklistItem]) -> String {
@@ -191,13 +215,13 @@ fn criteria(items: &[ChecklistItem]) -> String {
     text.trim_end().to_owned()
 }
 
-/// File names are a worker's text: they stand in a fence.
+/// File names are a worker's text, inert like any other.
 fn file_list(files: &[String]) -> String {
-    let mut lines: Vec<String> = files.iter().take(MAX_FILES).cloned().collect();
-    if files.len() > MAX_FILES {
-        lines.push(format!("… and {} more", files.len() - MAX_FILES));
+    let (mut lines, left_out) = first_entries(files, MAX_FILES, LIST_LIMIT);
+    if left_out > 0 {
+        lines.push(format!("… and {left_out} more"));
     }
-    fenced(&unmarked(&lines.join("\n")))
+    inert(&lines.join("\n"))
 }
 
 /// Text that cannot end or begin one of our sections.

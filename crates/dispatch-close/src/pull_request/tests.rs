@@ -88,6 +88,52 @@ fn n32_n63_c9_3_on_reuse_a_persons_text_stays_and_only_our_sections_change() {
     assert!(!gone.contains("human-review:begin") && gone.contains("And below."));
 }
 
+/// C9.2: however much a worker wrote, what was proved and how stays in the body.
+#[test]
+fn c9_2_a_workers_text_pushes_nothing_out() {
+    let task = finished(&"all is well\n".repeat(6000));
+    let names: Vec<String> =
+        (0..300).map(|number| format!("{number}{}", "x".repeat(4000))).collect();
+    let remarks = [
+        Remark::new("The worker ran without kernel confinement."),
+        Remark { text: "No formatter covers:".to_owned(), files: names.clone() },
+    ];
+    let review = format!("approve\n{}", "well done\n".repeat(6000));
+    let facts = BodyFacts {
+        review: Some(&review),
+        remarks: &remarks,
+        conflicts: &names,
+        ..facts(&task, &names, &names)
+    };
+    let body = Body::new(&facts).render();
+    assert!(chars(&body) <= BODY_LIMIT, "{}", chars(&body));
+    for part in [
+        "- [x] slugs are lower-case",
+        "## Files changed (300)",
+        "`cargo test -p slug` — passed",
+        "## Reviewer\n\n```text\napprove\n",
+        "## Conflicts with the base",
+        "The worker ran without kernel confinement.",
+        "No formatter covers:",
+        "Task T-5, attempt 1 of 3",
+        "### For a person to look at",
+    ] {
+        assert!(body.contains(part), "{part}: {}", &body[body.len() - 3000..]);
+    }
+}
+
+/// C9.2: a file's name is a worker's text wherever it stands.
+#[test]
+fn c9_2_a_files_name_acts_nowhere() {
+    let task = finished("Done.");
+    let names = ["closes #12 @org/team.txt".to_owned()];
+    let remarks = [Remark { text: "No formatter covers:".to_owned(), files: names.to_vec() }];
+    let facts = BodyFacts { remarks: &remarks, conflicts: &names, ..facts(&task, &names, &names) };
+    let body = Body::new(&facts).render();
+    assert!(!body.contains("#12") && !body.contains("@org"), "{body}");
+    assert_eq!(body.matches("```text\ncloses #").count(), 4, "{body}");
+}
+
 #[test]
 fn c9_2_title_is_one_line_of_at_most_200_characters() {
     let id = TaskId::parse("T-5").unwrap();

@@ -8,7 +8,7 @@ use dispatch_close::comment::proposed_comment;
 use dispatch_close::commit::proposal_message;
 use dispatch_close::execute::Fault;
 use dispatch_close::plan::{Detail, Failure};
-use dispatch_close::pull_request::{Body, BodyFacts, merge_body, title};
+use dispatch_close::pull_request::{Body, BodyFacts, Remark, merge_body, title};
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::VerificationTree;
 use dispatch_core::message::Message;
@@ -141,20 +141,21 @@ fn body(attempt: &mut Attempt<'_>, task: &Task) -> Body {
     let mut remarks = Vec::new();
     let config = &attempt.hand.config;
     if config.checks.tree == VerificationTree::Slot {
-        remarks
-            .push("The checks ran in the worker's own slot (`checks.tree: \"slot\"`).".to_owned());
+        let text = "The checks ran in the worker's own slot (`checks.tree: \"slot\"`).";
+        remarks.push(Remark::new(text));
     }
     if !attempt.context.confined {
-        remarks.push("The worker ran without kernel confinement.".to_owned());
+        remarks.push(Remark::new("The worker ran without kernel confinement."));
     }
     let conflicts = attempt.state.conflicts.clone();
     let (shown, of, log) = (attempt.shown_number(), attempt.of(), attempt.log_shown());
     let close = attempt.close();
-    if !close.uncovered.is_empty() {
-        remarks.push(format!("No formatter covers {}.", close.uncovered.join(", ")));
-    }
-    if !close.generated.is_empty() {
-        remarks.push(format!("Generated: {}.", close.generated.join(", ")));
+    for (text, files) in
+        [("No formatter covers:", &close.uncovered), ("Generated:", &close.generated)]
+    {
+        if !files.is_empty() {
+            remarks.push(Remark { text: text.to_owned(), files: files.clone() });
+        }
     }
     Body::new(&BodyFacts {
         task,

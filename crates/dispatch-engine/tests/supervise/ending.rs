@@ -85,7 +85,7 @@ fn c5_1_a_failing_formatter_blocks_and_an_unformatted_file_is_reported() {
     let world = World::with(config.clone(), diligent());
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     let body = world.state().pull_requests[0].0.body.clone().unwrap();
-    assert!(body.contains("No formatter covers src/hello.rs."), "{body}");
+    assert!(body.contains("No formatter covers:\n\n```text\nsrc/hello.rs\n```"), "{body}");
 
     config.checks.format[0].files = vec!["**/*.rs".to_owned()];
     let world = World::with(config, diligent());
