@@ -234,3 +234,21 @@ pub enum Request {
     /// The beat stands still: stop.
     Stop,
 }
+
+impl Request {
+    /// What is asked for when this is asked while `pending` was not carried out yet: a person's wish outlives the
+    /// dispatcher's own, and the one that says more outlives the one that says less; of two alike the later counts.
+    #[must_use]
+    pub fn beside(self, pending: Option<Self>) -> Self {
+        let weight = |request: &Self| match request {
+            Self::Stop => 0,
+            Self::Interrupt => 1,
+            Self::Cancel { to: None } => 2,
+            Self::Cancel { to: Some(_) } => 3,
+        };
+        match pending {
+            Some(pending) if weight(&pending) > weight(&self) => pending,
+            Some(_) | None => self,
+        }
+    }
+}

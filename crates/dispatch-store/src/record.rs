@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use crate::DiskStore;
 use crate::files::{names_in, read_json, refused, remove, replace_json};
+use crate::shared::SHARED_LOCK;
 
 const RECORD: &str = ".json";
 const REQUEST: &str = ".request";
@@ -46,7 +47,10 @@ impl DiskStore {
     }
 
     pub(crate) fn replace_request(&self, id: &TaskId, request: &Request) -> Result<(), PortError> {
-        replace_json(&self.task_file(id, REQUEST), request)
+        self.with_short_lock(SHARED_LOCK, || {
+            let request = request.clone().beside(self.read_request(id)?);
+            replace_json(&self.task_file(id, REQUEST), &request)
+        })
     }
 
     pub(crate) fn read_request(&self, id: &TaskId) -> Result<Option<Request>, PortError> {

@@ -20,7 +20,7 @@ const LANES: &str = "lanes-state.json";
 const OWNER: &str = "owner.json";
 const OBSERVED: &str = "observed.json";
 const BACKUPS: &str = "backups.json";
-const SHARED_LOCK: &str = "shared.lock";
+pub(crate) const SHARED_LOCK: &str = "shared.lock";
 
 /// What was seen of another's beat, and our own clock then.
 #[derive(Debug, Serialize, Deserialize)]

@@ -111,7 +111,8 @@ pub trait Store {
     /// Changes one entry under the registry's lock (D6.2); gives the entry as it was before.
     fn change_slot(&self, name: &SlotName, change: &SlotChange) -> Result<SlotEntry, PortError>;
 
-    /// Writes a request to the supervisor of a task (M2).
+    /// Writes a request to the supervisor of a task (M2), beside one that was not carried out yet
+    /// ([`Request::beside`]).
     fn write_request(&self, id: &TaskId, request: &Request) -> Result<(), PortError>;
 
     /// The request to the supervisor of a task.

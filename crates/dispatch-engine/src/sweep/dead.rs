@@ -77,7 +77,8 @@ fn look_at_beat(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError>
         return Ok(());
     }
     let Some(supervisor) = &record.supervisor else { return Ok(()) };
-    if sweep.ports.store.request(id)? == Some(Request::Stop) {
+    // Whatever it was asked for, it did not answer.
+    if sweep.ports.store.request(id)?.is_some() {
         sweep.ports.commands.kill(supervisor)?;
         let text =
             format!("its supervisor, process {}, did not answer and was ended", supervisor.pid);

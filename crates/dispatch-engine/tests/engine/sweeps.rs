@@ -3,6 +3,7 @@
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
+use dispatch_engine::by_hand::cancel;
 use dispatch_engine::ports::{Store, TryLock};
 
 use crate::sim::{Act, World, branch, config, id, result, setup, setup_of, slot, task};
@@ -118,6 +119,23 @@ fn d9_4_a_standing_beat_is_asked_to_stop_then_stopped_each_after_two_readings() 
     assert_eq!(world.state().nudged, [7]);
     assert_eq!(sweep(30), (Some(Request::Stop), vec![]));
     assert_eq!(sweep(31), (Some(Request::Stop), vec![7]));
+}
+
+/// M2: what a person asked for is still asked for when the supervisor had to be ended.
+#[test]
+fn m2_a_standing_supervisor_does_not_cost_a_person_their_cancellation() {
+    let world = started();
+    let supervisor =
+        dispatch_core::record::ProcessMark { pid: 7, start: 1, boot_id: "boot".into() };
+    world.state().records.get_mut(&id("T-1")).unwrap().supervisor = Some(supervisor);
+    cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
+    for seconds in [601, 61] {
+        world.wait(seconds);
+        world.pass(&setup());
+    }
+    assert_eq!(world.state().killed, [7]);
+    let asked = world.state().requests[&id("T-1")].clone();
+    assert_eq!(asked, Request::Cancel { to: Some(Status::ToDo) });
 }
 
 #[test]

@@ -4,6 +4,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
+use dispatch_core::status::Status;
 use dispatch_engine::ports::{Recorded, Store};
 use serde_json::json;
 
@@ -61,6 +62,28 @@ fn a_record_under_another_tasks_name_is_refused() {
     store.write_record(&record("T-1", Phase::Claimed)).unwrap();
     std::fs::rename(scratch.state("tasks/T-1.json"), scratch.state("tasks/T-2.json")).unwrap();
     assert!(said(store.record(&id("T-2"))).ends_with("it is the record of T-1"));
+}
+
+/// M2: a person's wish outlives the dispatcher's own, in whichever order they come.
+#[test]
+fn m2_the_weightier_of_two_requests_stands() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let to = |status| Request::Cancel { to: Some(status) };
+    let asked = [
+        (Request::Stop, Request::Stop),
+        (Request::Interrupt, Request::Interrupt),
+        (Request::Stop, Request::Interrupt),
+        (Request::Cancel { to: None }, Request::Cancel { to: None }),
+        (to(Status::ToDo), to(Status::ToDo)),
+        (Request::Interrupt, to(Status::ToDo)),
+        (Request::Cancel { to: None }, to(Status::ToDo)),
+        (to(Status::Blocked), to(Status::Blocked)),
+    ];
+    for (request, stands) in asked {
+        store.write_request(&id("T-1"), &request).unwrap();
+        assert_eq!(store.request(&id("T-1")).unwrap(), Some(stands), "after {request:?}");
+    }
 }
 
 #[test]

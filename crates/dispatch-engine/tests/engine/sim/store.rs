@@ -244,7 +244,9 @@ impl Store for World {
     }
 
     fn write_request(&self, id: &TaskId, request: &Request) -> Result<(), PortError> {
-        self.try_effect()?.requests.insert(id.clone(), request.clone());
+        let mut state = self.try_effect()?;
+        let request = request.clone().beside(state.requests.get(id).cloned());
+        state.requests.insert(id.clone(), request);
         Ok(())
     }
 

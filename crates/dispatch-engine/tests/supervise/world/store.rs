@@ -157,7 +157,9 @@ impl Store for World {
     }
 
     fn write_request(&self, _id: &TaskId, request: &Request) -> Result<(), PortError> {
-        self.call().request = Some(request.clone());
+        let mut state = self.call();
+        let pending = state.request.take();
+        state.request = Some(request.clone().beside(pending));
         Ok(())
     }
 
