@@ -10,8 +10,8 @@ use dispatch_core::id::TaskId;
 use dispatch_core::record::ProcessMark;
 use dispatch_engine::ports::{CommandEnd, CommandSpec, Commands, PortError, TaskLock};
 use dispatch_proc::{
-    Call, Ended, OutputLog, ProcError, ProcessIdentity, Signal, Sink, Stdin, run_watched,
-    set_child_subreaper,
+    Call, Ended, Links, OutputLog, ProcError, ProcessIdentity, Signal, Sink, Stdin, open_regular,
+    run_watched, set_child_subreaper,
 };
 use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -176,11 +176,11 @@ fn note(spec: &CommandSpec, line: &str) {
 }
 
 fn opened(path: &Utf8Path) -> io::Result<File> {
-    File::options().append(true).create(true).open(path)
+    open_regular(path, Links::Refused, File::options().append(true).create(true))
 }
 
 fn digest(path: &Utf8Path) -> io::Result<Option<String>> {
-    let mut file = match File::open(path) {
+    let mut file = match open_regular(path, Links::Followed, File::options().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

@@ -83,7 +83,8 @@ impl FolderMailbox {
         })
     }
 
-    /// Takes a request's file away; answers whether it was there. A folder stays and is not looked at again.
+    /// Takes a request's file, or an empty folder of its name, away; answers whether it was there. What cannot be taken
+    /// away stays, and is not looked at again.
     fn remove(&self, name: &str) -> bool {
         unlinkat(&self.folder, name, AtFlags::empty()).is_ok()
             || unlinkat(&self.folder, name, AtFlags::REMOVEDIR).is_ok()

@@ -4,10 +4,13 @@ use std::fs;
 
 use camino::Utf8Path;
 use dispatch_engine::ports::{PrivatePlace, Review, ReviewRequest};
-use dispatch_proc::{Call, Ended, Sink, Stdin, run_watched};
+use dispatch_proc::{Call, Ended, Sink, Stdin, read_regular, run_watched};
 
 use crate::process::{MARKER, marked_or_below};
 use crate::verdict::judge_answer;
+
+/// The most an answer may have: a review is a page of text, and its envelope holds it once or twice.
+const ANSWER_MAX_BYTES: u64 = 16 << 20;
 
 /// Runs the reviewer in `place`, which is fresh and its own, and judges its answer.
 pub(crate) fn review(
@@ -27,7 +30,7 @@ pub(crate) fn review(
     Ok(match finished.ended {
         Ended::TimedOut => Review::TimedOut,
         Ended::Exit(_) | Ended::Signal(_) => judge_answer(
-            &fs::read(&answer)?,
+            &read_regular(&answer, ANSWER_MAX_BYTES)?,
             &finished.stderr_text(),
             &finished.ended.to_string(),
             finished.is_success(),

@@ -7,6 +7,7 @@ use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 use std::sync::{Mutex, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_proc::{Links, open_regular};
 
 /// How much is read at a time.
 const CHUNK_BYTES: usize = 256 << 10;
@@ -51,11 +52,13 @@ impl OpenStreams {
         let mut open = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match open.entry(file.to_owned()) {
             Entry::Occupied(known) => follow(known.get(), from, take),
-            Entry::Vacant(new) => match File::open(file) {
-                Ok(stream) => follow(new.insert(stream), from, take),
-                Err(error) if error.kind() == ErrorKind::NotFound => Ok(from),
-                Err(error) => Err(error),
-            },
+            Entry::Vacant(new) => {
+                match open_regular(file, Links::Refused, File::options().read(true)) {
+                    Ok(stream) => follow(new.insert(stream), from, take),
+                    Err(error) if error.kind() == ErrorKind::NotFound => Ok(from),
+                    Err(error) => Err(error),
+                }
+            }
         }
     }
 }

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::board::{self, Board, Folder, Found, Problem, ProblemClass, is_task_file_name};
 use dispatch_core::board_config::BoardConfig;
 use dispatch_core::task_file;
-use rustix::fs::{Mode, OFlags};
+use dispatch_proc::{Links, open_regular};
 
 /// The largest task file that is read, in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -189,7 +189,10 @@ impl Scan<'_> {
 
     fn reading(&self, at: &Utf8Path) -> io::Result<Reading> {
         let most = if self.is_task(at) { MAX_FILE_BYTES } else { HEAD_BYTES };
-        let (file, metadata) = open_regular(&self.dir.join(at))?;
+        let path = self.dir.join(at);
+        // Links are followed, as the board program follows them.
+        let file = open_regular(&path, Links::Followed, File::options().read(true))?;
+        let metadata = file.metadata()?;
         if self.is_task(at) && metadata.len() > MAX_FILE_BYTES {
             return Err(io::Error::other(format!(
                 "it is larger than {} MiB",
@@ -238,17 +241,5 @@ impl Scan<'_> {
         reading.fresh
             || !task_file::parse(bytes, &self.config.priorities)
                 .is_ok_and(|file| !file.looks_torn())
-    }
-}
-
-/// Opens a file for reading when it is a regular one; links are followed, as the board program follows them.
-pub(crate) fn open_regular(path: &Utf8Path) -> io::Result<(File, std::fs::Metadata)> {
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let file = File::from(rustix::fs::open(path.as_std_path(), flags, Mode::empty())?);
-    let metadata = file.metadata()?;
-    if metadata.is_file() {
-        Ok((file, metadata))
-    } else {
-        Err(io::Error::other("it is not a regular file"))
     }
 }

@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::CommitId;
+use dispatch_proc::read_regular;
 
 use crate::git::{GitCall, Place};
 use crate::walk::remove_all;
@@ -19,6 +20,9 @@ pub(crate) enum Standing {
     /// A worktree of ours, with its administrative folder.
     Ours { admin: Utf8PathBuf },
 }
+
+/// The most a pointer file of git's can hold: one path.
+const POINTER_MAX_BYTES: u64 = 8 << 10;
 
 /// Left over by operations a worker cannot finish, and what would steer git in the slot.
 const STALE_STATE: &[&str] = &[
@@ -177,7 +181,8 @@ impl Repository {
         let pointer = path.join(".git");
         let content = format!("gitdir: {admin}\n");
         let right = fs::symlink_metadata(&pointer).is_ok_and(|m| m.is_file())
-            && fs::read(&pointer).is_ok_and(|found| found == content.as_bytes());
+            && read_regular(&pointer, POINTER_MAX_BYTES)
+                .is_ok_and(|found| found == content.as_bytes());
         if !right {
             remove_all(pointer.as_std_path())?;
             write_whole(&pointer, content.as_bytes())?;
@@ -199,7 +204,7 @@ impl Repository {
 /// Replaces a small file of git's.
 fn write_whole(path: &Utf8Path, content: &[u8]) -> Result<(), GitError> {
     if fs::symlink_metadata(path).is_ok_and(|m| m.is_file())
-        && fs::read(path).is_ok_and(|found| found == content)
+        && read_regular(path, content.len() as u64).is_ok_and(|found| found == content)
     {
         return Ok(());
     }

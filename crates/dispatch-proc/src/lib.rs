@@ -12,6 +12,7 @@ mod error;
 mod finished;
 mod identity;
 mod output_log;
+mod regular;
 mod run;
 mod session;
 mod stop;
@@ -23,6 +24,7 @@ pub use error::ProcError;
 pub use finished::{Ended, Finished, brief, failure_text};
 pub use identity::{ProcessIdentity, boot_id};
 pub use output_log::OutputLog;
+pub use regular::{Links, open_regular, read_regular};
 pub use run::{Running, run, run_watched, start};
 pub use rustix::process::Signal;
 pub use session::{

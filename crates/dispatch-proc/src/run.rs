@@ -11,6 +11,7 @@ use camino::Utf8Path;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 
 use crate::capture::{Drain, Keep};
+use crate::regular::{Links, open_regular};
 use crate::strays::{forget_child, remember_child};
 use crate::tree::descendants;
 use crate::{Call, Ended, Finished, ProcError, ProcessIdentity, Sink, Stdin, end_strays};
@@ -171,8 +172,8 @@ fn stdio(call: &Call, sink: &Sink) -> Result<Stdio, ProcError> {
     })
 }
 
-fn opened(call: &Call, path: &Utf8Path, how: &std::fs::OpenOptions) -> Result<File, ProcError> {
-    how.open(path).map_err(|source| ProcError::Open {
+fn opened(call: &Call, path: &Utf8Path, how: &mut std::fs::OpenOptions) -> Result<File, ProcError> {
+    open_regular(path, Links::Refused, how).map_err(|source| ProcError::Open {
         program: call.program.clone(),
         path: path.to_owned(),
         source,

@@ -8,6 +8,7 @@ use std::process::{Command, Stdio};
 
 use camino::Utf8PathBuf;
 
+use crate::regular::{Links, open_regular};
 use crate::run::{command_of, spawn};
 use crate::{Call, ProcError, ProcessIdentity};
 
@@ -30,7 +31,8 @@ pub fn spawn_detached(detached: Detached) -> Result<ProcessIdentity, ProcError> 
     let Detached { call, stdin, log } = detached;
     let open =
         |source| ProcError::Open { program: call.program.clone(), path: log.clone(), source };
-    let output = File::options().append(true).create(true).open(&log).map_err(open)?;
+    let output = open_regular(&log, Links::Refused, File::options().append(true).create(true))
+        .map_err(open)?;
     let mut command = command_of(&call)?;
     if call.launcher.is_empty() {
         command.process_group(0);

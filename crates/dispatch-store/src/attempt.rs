@@ -8,6 +8,7 @@ use camino::Utf8PathBuf;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
 use dispatch_core::id::TaskId;
 use dispatch_engine::ports::{AttemptFile, PortError};
+use dispatch_proc::{Links, open_regular};
 use serde::Deserialize;
 
 use crate::DiskStore;
@@ -151,11 +152,9 @@ impl DiskStore {
         content: &[u8],
     ) -> Result<(), PortError> {
         let path = self.writable_attempt_file(id, attempt, file)?;
-        OpenOptions::new()
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .open(&path)
+        let mut how = OpenOptions::new();
+        how.append(true).create(true).mode(0o600);
+        open_regular(&path, Links::Refused, &mut how)
             .and_then(|mut file| file.write_all(content))
             .map_err(|source| failed(format!("add to `{path}`"), source))
     }

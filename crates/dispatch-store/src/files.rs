@@ -8,10 +8,13 @@ use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use camino::Utf8Path;
 use dispatch_core::names::PauseCause;
 use dispatch_engine::ports::PortError;
+use dispatch_proc::{Links, open_regular, read_regular};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 const PRIVATE_DIR_MODE: u32 = 0o700;
+/// No file of ours that is read whole comes near this size.
+const MOST_BYTES: u64 = 64 << 20;
 const NO_SPACE_HINT: &str = "free some space on this file system";
 
 /// The error of an operation on a file; a full disk is known as a fault of the machine.
@@ -41,7 +44,7 @@ pub(crate) fn make_private_dir(dir: &Utf8Path) -> Result<(), PortError> {
 
 /// Reads a file; `None` when there is none.
 pub(crate) fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, PortError> {
-    match fs::read(path) {
+    match read_regular(path, MOST_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(format!("read `{path}`"), error)),
@@ -51,7 +54,7 @@ pub(crate) fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, PortError> {
 /// Reads the last bytes of a file, at most so many, however long it is or grows meanwhile; `None` when there is none.
 pub(crate) fn read_end(path: &Utf8Path, most_bytes: u64) -> Result<Option<Vec<u8>>, PortError> {
     let end = || -> io::Result<Vec<u8>> {
-        let mut file = File::open(path)?;
+        let mut file = open_regular(path, Links::Refused, File::options().read(true))?;
         let length = file.metadata()?.len();
         file.seek(SeekFrom::Start(length.saturating_sub(most_bytes)))?;
         let mut bytes = Vec::new();

@@ -92,7 +92,7 @@ impl DiskStore {
             }
             Err(TryLockError::Error(source)) => return Err(failed(doing(), source)),
         }
-        write_holder(&file).map_err(|source| failed(doing(), source))?;
+        write_holder(&file);
         Ok(Box::new(DiskTaskLock { id: id.clone(), file, origin: Origin::HandedOver }))
     }
 
@@ -164,7 +164,7 @@ fn try_lock(path: &Utf8Path) -> Result<TryLock<File>, PortError> {
     let file = open_lock_file(path)?;
     match file.try_lock() {
         Ok(()) => {
-            write_holder(&file).map_err(|source| failed(format!("write `{path}`"), source))?;
+            write_holder(&file);
             Ok(TryLock::Taken(file))
         }
         Err(TryLockError::WouldBlock) => Ok(TryLock::Busy(read_holder(&file))),
@@ -184,17 +184,18 @@ fn open_lock_file(path: &Utf8Path) -> Result<File, PortError> {
         .map_err(|source| failed(format!("open the lock file `{path}`"), source))
 }
 
-/// Says in the lock file who holds it: for people only, nothing is decided by it.
-fn write_holder(mut file: &File) -> std::io::Result<()> {
+/// Says in the lock file who holds it. Nothing is decided by it, so a full disk, say, costs a person the name alone.
+fn write_holder(mut file: &File) {
     let started = OffsetDateTime::now_utc()
         .replace_nanosecond(0)
         .ok()
         .and_then(|now| now.format(&Rfc3339).ok())
         .unwrap_or_default();
     let text = format!("pid {}, started {started}\n", std::process::id());
-    file.set_len(0)?;
-    file.seek(SeekFrom::Start(0))?;
-    file.write_all(text.as_bytes())
+    file.set_len(0)
+        .and_then(|()| file.seek(SeekFrom::Start(0)))
+        .and_then(|_| file.write_all(text.as_bytes()))
+        .ok();
 }
 
 fn read_holder(mut file: &File) -> String {

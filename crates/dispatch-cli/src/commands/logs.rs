@@ -10,6 +10,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::Phase;
 use dispatch_engine::ports::{AttemptFile, Store};
+use dispatch_proc::{Links, open_regular};
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
@@ -58,7 +59,7 @@ fn ended(store: &dyn Store, id: &TaskId, attempt: AttemptNumber) -> anyhow::Resu
 /// Prints what the file holds from byte `from`, and gives the byte to go on from; nothing when there is no file yet.
 fn print(path: &Utf8Path, from: u64) -> anyhow::Result<Option<u64>> {
     let doing = || format!("could not read `{path}`");
-    let mut file = match File::open(path) {
+    let mut file = match open_regular(path, Links::Refused, File::options().read(true)) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(doing),
