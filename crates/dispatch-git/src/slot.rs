@@ -43,6 +43,17 @@ impl Repository {
         Ok(Prepared { fresh, rescued, dropped })
     }
 
+    /// Saves what no record explains of a slot that is a worktree of ours.
+    pub(crate) fn rescue_slot(&self, slot: &SlotPlace) -> Result<Option<Rescued>, GitError> {
+        match self.standing(&slot.path)? {
+            Standing::Missing => Ok(None),
+            Standing::Ours { .. } => {
+                let name = slot.name.as_str();
+                self.rescue(&Files::new(self, name, &slot.path)?, name)
+            }
+        }
+    }
+
     /// Saves what is in the slot unless it is what we checked out or what an attempt saved.
     fn rescue(&self, files: &Files<'_>, name: &str) -> Result<Option<Rescued>, GitError> {
         let base = match files.checked_out() {

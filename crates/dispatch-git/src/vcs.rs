@@ -90,6 +90,11 @@ impl Vcs for Repository {
             .map_err(|error| error.port(format!("prepare slot {} at {start}", slot.name)))
     }
 
+    fn rescue(&self, slot: &SlotPlace) -> Result<Option<(String, CommitId)>, PortError> {
+        self.rescue_slot(slot)
+            .map_err(|error| error.port(format!("keep what lies in slot {}", slot.name)))
+    }
+
     fn remember_kept(&self, slot: &SlotPlace, keep: &[RepoPath]) -> Result<(), PortError> {
         self.slot_files(slot)
             .and_then(|files| kept::remember(&files.private, &slot.path, keep))

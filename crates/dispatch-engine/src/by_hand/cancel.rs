@@ -1,13 +1,20 @@
 //! `dispatch cancel`: stops the worker, saves, releases, sets the status.
 
+use std::time::Duration;
+
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Phase, Record, Request};
 use dispatch_core::status::Status;
 use serde::Serialize;
 
 use super::{ByHandError, kept_at};
+use crate::budget::awake_between;
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite, TaskLock, TryLock};
 use crate::undo::{Blame, take_back_to};
+
+/// How long somebody else may hold the lock of a task of which nothing runs.
+const PATIENCE: Duration = Duration::from_secs(10);
+const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
 /// What cancelling did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -15,6 +22,11 @@ use crate::undo::{Blame, take_back_to};
 pub enum Cancelled {
     /// The supervisor was asked; it stops the worker, saves and sets the status.
     Asked {
+        /// Where the work will be kept.
+        kept: String,
+    },
+    /// The worker has ended and what it did is being judged: the status is set unless that ends in a proposal.
+    Finishing {
         /// Where the work will be kept.
         kept: String,
     },
@@ -31,32 +43,54 @@ pub enum Cancelled {
 pub fn cancel(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, ByHandError> {
     let doing = format!("could not cancel {id}");
     let failed = ByHandError::at(&doing);
-    match ports.store.try_task_lock(id).map_err(&failed)? {
-        TryLock::Busy(_) => ask(ports, id, to).map_err(failed),
-        TryLock::Taken(lock) => match ports.store.record(id).map_err(&failed)? {
-            Some(record) if record.phase == Phase::Claimed => give_back(ports, lock, record, to),
-            Some(record) if record.phase != Phase::Ended => {
-                let kept = kept_at(id, record.attempt);
-                ports
-                    .store
-                    .write_request(id, &Request::Cancel { to: Some(to.clone()) })
-                    .map_err(&failed)?;
-                ports.commands.start_supervisor(id, lock, true).map_err(failed)?;
-                Ok(Cancelled::Recovering { kept })
+    let since = ports.clock.beat();
+    let (lock, record) = loop {
+        let lock = ports.store.try_task_lock(id).map_err(&failed)?;
+        let record = ports.store.record(id).map_err(&failed)?;
+        match (lock, record) {
+            (TryLock::Taken(lock), record) => break (lock, record),
+            (TryLock::Busy(_), Some(record)) if record.phase != Phase::Ended => {
+                return ask(ports, &record, to).map_err(failed);
             }
-            Some(_) | None => set_status(ports, id, to),
-        },
+            // A pass that looks at the task, or is about to claim it: nobody would read a request.
+            (TryLock::Busy(holder), _) => {
+                let waited = awake_between(&since, &ports.clock.beat());
+                if waited.is_none_or(|waited| waited >= PATIENCE) {
+                    return Err(ByHandError::Refused(format!(
+                        "{id} is being looked at ({holder}) and nothing of it runs; try again in a moment"
+                    )));
+                }
+                ports.clock.sleep(BETWEEN_LOOKS);
+            }
+        }
+    };
+    match record {
+        Some(record) if record.phase == Phase::Claimed => give_back(ports, lock, record, to),
+        Some(record) if record.phase != Phase::Ended => {
+            request(ports, id, to).map_err(&failed)?;
+            ports.commands.start_supervisor(id, lock, true).map_err(failed)?;
+            Ok(Cancelled::Recovering { kept: kept_at(id, record.attempt) })
+        }
+        Some(_) | None => set_status(ports, id, to),
     }
 }
 
-fn ask(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, PortError> {
-    ports.store.write_request(id, &Request::Cancel { to: Some(to.clone()) })?;
-    let record = ports.store.record(id)?;
-    if let Some(supervisor) = record.as_ref().and_then(|record| record.supervisor.as_ref()) {
+fn ask(ports: &Ports<'_>, record: &Record, to: &Status) -> Result<Cancelled, PortError> {
+    request(ports, &record.task_id, to)?;
+    if let Some(supervisor) = &record.supervisor {
         ports.commands.nudge(supervisor)?;
     }
-    let kept = record.map(|record| kept_at(id, record.attempt)).unwrap_or_default();
-    Ok(Cancelled::Asked { kept })
+    let kept = kept_at(&record.task_id, record.attempt);
+    Ok(match record.phase {
+        Phase::Closing(_) => Cancelled::Finishing { kept },
+        Phase::Claimed | Phase::Prepared | Phase::Running | Phase::Ended => {
+            Cancelled::Asked { kept }
+        }
+    })
+}
+
+fn request(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<(), PortError> {
+    ports.store.write_request(id, &Request::Cancel { to: Some(to.clone()) })
 }
 
 /// A claim that nobody carries on: there is no work to save, but something of its preparation may still run.

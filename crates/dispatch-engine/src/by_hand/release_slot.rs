@@ -141,11 +141,11 @@ fn released(
         ports.commands.start_supervisor(&task, lock, true)?;
         return Ok(Released::Recovering { task, kept });
     }
-    let kept = match record.filter(|_| still_bound) {
-        Some(record) => save(ports, entry, &record)?,
-        // What no record explains is saved before the slot is used again (D6.5).
-        None => None,
-    };
+    if !still_bound {
+        return Ok(Released::WasFree);
+    }
+    let place = SlotPlace { name: entry.name.clone(), path: entry.path.clone() };
+    let kept = ports.vcs.rescue(&place)?.map(|(name, _)| name);
     ports.store.change_slot(&entry.name, &SlotChange::Hold { cause: None })?;
     ports.store.change_slot(&entry.name, &SlotChange::Free { task: task.clone() })?;
     drop(lock);
@@ -159,25 +159,4 @@ fn resumable(ports: &Ports<'_>, record: &Record) -> Result<bool, PortError> {
         Err(HandOverError::Unusable(_)) => Ok(false),
         Err(HandOverError::Port(error)) => Err(error),
     }
-}
-
-/// Saves what an ended attempt left in a slot; none when that is nothing, or saved already.
-fn save(
-    ports: &Ports<'_>,
-    entry: &SlotEntry,
-    record: &Record,
-) -> Result<Option<String>, PortError> {
-    let Some(start) = &record.start else { return Ok(None) };
-    let place = SlotPlace { name: entry.name.clone(), path: entry.path.clone() };
-    let frozen = ports.vcs.freeze(&place, start)?;
-    let known = record.saved.as_ref().unwrap_or(start);
-    if frozen.tree == ports.vcs.tree_of(known)? {
-        return Ok(None);
-    }
-    let message = format!("work left in slot {} by {}", entry.name, record.task_id);
-    let commit = ports.vcs.commit(&frozen.tree, std::slice::from_ref(start), &message)?;
-    let time = ports.clock.now().unix_timestamp();
-    let kept = format!("refs/dispatch/rescue/{}/{time}", entry.name);
-    ports.vcs.keep(&kept, &commit)?;
-    Ok(Some(kept))
 }

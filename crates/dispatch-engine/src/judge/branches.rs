@@ -60,6 +60,13 @@ impl Branches {
     /// Why no attempt could start now, although the guards allow it; none when it can.
     pub(crate) fn missing_start(&self, policy: ParentBranch) -> Option<String> {
         let Some(base) = &self.base else { return Some("the base branch is not known".to_owned()) };
+        if self.own.seen == RemoteBranch::Unknown {
+            // A task queued while this pass fetched: its branch may hold earlier work.
+            return Some(format!(
+                "the remote was not asked about the branch {} yet",
+                self.own.name
+            ));
+        }
         let can_be_made = self.parent.is_some() && policy == ParentBranch::Create;
         match (&base.seen, &self.made_from) {
             (RemoteBranch::At(_), _) => None,

@@ -3,7 +3,7 @@
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::config::LaneSettings;
 use dispatch_core::id::TaskId;
-use dispatch_core::record::{Phase, Record, Rest};
+use dispatch_core::record::{Phase, Record, Rest, SlotEntry};
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
@@ -63,7 +63,17 @@ pub(super) fn claim(
         let text = format!("attempt {} is in phase {}", before.attempt, before.phase);
         return Ok(Claimed::Busy(text));
     }
-    let free = free_slots(ports, &ports.store.registry()?, claim.id)?;
+    let registry = ports.store.registry()?;
+    let holds =
+        |entry: &&SlotEntry| entry.held.is_some() && entry.task_id.as_ref() == Some(claim.id);
+    if let Some(held) = registry.slots.iter().find(holds) {
+        let text = format!(
+            "slot {} still holds its earlier work, which could not be saved yet",
+            held.name
+        );
+        return Ok(Claimed::Busy(text));
+    }
+    let free = free_slots(ports, &registry, claim.id)?;
     let Some(slot) = free.into_iter().next() else { return Ok(Claimed::NoSlot) };
     let above = before.as_ref().map(|before| before.last_attempt);
     let attempt = ports.store.allocate_attempt(claim.id, above)?;

@@ -7,7 +7,7 @@ use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
 use dispatch_guards::test_command::TestCommand;
 use dispatch_guards::verdict::{Grounds, Verdict};
-use serde_json::Value;
+use serde_json::json;
 
 use super::claim::{Claim, Claimed, claim};
 use super::{Considered, End, Options};
@@ -246,9 +246,13 @@ impl<'a> Considering<'a> {
         }
     }
 
-    /// Tells a person of a wait that only they can end, once.
+    /// Tells a person of a wait that only they can end, once between two attempts.
     fn say_once(&self, task: &Task, reason: WaitReason, text: &str) -> Result<(), PortError> {
-        let said = Value::from(reason.as_str());
+        let record = self.facts.seen.records.get(&task.id);
+        let said = json!({
+            "reason": reason.as_str(),
+            "lastAttempt": record.map(|record| record.last_attempt),
+        });
         if self.options.dry_run
             || self.ports.store.read_private(&task.id, SAID)?.as_ref() == Some(&said)
         {

@@ -47,6 +47,10 @@ pub trait Vcs {
         keep: &[RepoPath],
     ) -> Result<Prepared, PortError>;
 
+    /// Keeps what lies in a slot unless it is what was checked out there or what was saved already (D6.5); answers the
+    /// ref and commit that hold it.
+    fn rescue(&self, slot: &SlotPlace) -> Result<Option<(String, CommitId)>, PortError>;
+
     /// Remembers the kept folders as we provisioned them (D6.5), after provisioning.
     fn remember_kept(&self, slot: &SlotPlace, keep: &[RepoPath]) -> Result<(), PortError>;
 

@@ -177,9 +177,16 @@ impl<'a> Attempt<'a> {
         })?;
         let (hand, policies) = HandOver::of_claim(ports.store, &record)?;
         let kept = ports.store.read_private(id, STATE)?;
+        // What is left of an earlier claim is nothing to go on from.
         let state = kept
-            .and_then(|value| serde_json::from_value::<AttemptState>(value).ok())
-            .filter(|state| state.token == record.token)
+            .filter(|value| value["token"] == record.token.as_str())
+            .map(serde_json::from_value::<AttemptState>)
+            .transpose()
+            .map_err(|source| {
+                let doing =
+                    format!("understand what was kept of attempt {} of {id}", record.attempt);
+                HandOverError::Unusable(PortError::new(doing, source))
+            })?
             .unwrap_or_else(|| AttemptState {
                 token: record.token.clone(),
                 counts_before: record.counts,

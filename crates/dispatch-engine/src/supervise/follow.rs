@@ -112,7 +112,9 @@ impl Follow<'_, '_> {
         if let Some(stopped) = self.why_stop()? {
             return Ok(Some(Over::Stop(stopped)));
         }
-        let lingers = self.result_ms.is_some_and(|at| self.passed(at, AFTER_RESULT));
+        // Whoever goes on talking after its result has what time it was given, and its result counts.
+        let out_of_time = self.passed(self.began_ms, self.worker.timeout);
+        let lingers = self.result_ms.is_some_and(|at| out_of_time || self.passed(at, AFTER_RESULT));
         Ok(lingers.then_some(Over::Lingers))
     }
 

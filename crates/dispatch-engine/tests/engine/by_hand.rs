@@ -1,8 +1,10 @@
 //! M4: what a person does to slots and running tasks.
 
+use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_engine::by_hand::{ByHandError, Cancelled, Released, cancel, release_slot};
+use dispatch_engine::ports::TryLock;
 
 use crate::sim::{Worker, World, id, setup, slot, task};
 
@@ -154,4 +156,41 @@ fn m4_a_slot_held_by_an_attempt_that_was_given_up_can_be_freed() {
     assert_eq!(end, Released::Freed { task: id("T-1"), kept: None });
     assert_eq!(world.bound(), [None, None]);
     assert!(world.state().registry[0].held.is_none() && world.state().pending.is_empty());
+}
+
+/// I3: what lies in a slot is kept whoever's it is, also when the task has had an attempt elsewhere since.
+#[test]
+fn m4_releasing_a_held_slot_keeps_its_work_whatever_the_record_says() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().registry[1].task_id = Some(id("T-1"));
+    world.state().registry[1].held = Some("imported: it may be the only copy".into());
+    let files = [("only.rs".to_owned(), "copy".to_owned())].into();
+    world.state().slots.insert(slot("dispatch-2"), files);
+    let end = release_slot(&world.ports(), &slot("dispatch-2"), false).unwrap();
+    let Released::Freed { kept: Some(kept), .. } = end else { panic!("{end:?}") };
+    let commit = world.state().repository.refs[&kept].clone();
+    assert_eq!(world.state().repository.files(&commit)["only.rs"], "copy");
+    assert!(world.state().registry[1].held.is_none());
+}
+
+/// M2: a request is only made where somebody will read it.
+#[test]
+fn m4_cancelling_while_a_pass_holds_the_lock_of_an_idle_task_asks_nobody() {
+    let world = World::new(vec![task("T-1")]);
+    let ports = world.ports();
+    let TryLock::Taken(_lock) = ports.store.try_task_lock(&id("T-1")).unwrap() else { panic!() };
+    let why = refused(cancel(&ports, &id("T-1"), &Status::ToDo));
+    assert!(why.contains("nothing of it runs; try again"), "{why}");
+    assert!(world.state().requests.is_empty());
+}
+
+/// M4: a close finishes; a person is told on what the status depends.
+#[test]
+fn m4_cancelling_in_a_close_says_that_it_finishes() {
+    let world = started();
+    world.state().records.get_mut(&id("T-1")).unwrap().phase = Phase::Closing(CloseStep::Checks);
+    let kept = "refs/dispatch/attempts/T-1/1".to_owned();
+    let end = cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
+    assert_eq!(end, Cancelled::Finishing { kept });
+    assert_eq!(world.state().requests[&id("T-1")], Request::Cancel { to: Some(Status::ToDo) });
 }

@@ -1,5 +1,6 @@
 //! D2, D3, D6.4, README §3: passes.
 
+use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::config::{ConfinementMode, Owner, SettingSource};
 use dispatch_core::names::{SelectionOff, WaitReason};
 use dispatch_core::record::Phase;
@@ -280,6 +281,64 @@ fn readme_3_one_state_directory_serves_one_pair_of_board_and_code_root() {
     let end = world.try_pass(&setup(), &Options::default()).unwrap();
     assert!(matches!(end, Err(PassError::OtherPair { .. })));
     assert_eq!(world.state().wishes, 0);
+}
+
+/// D3.5, I8: the branch of a task that was queued while a pass fetched is not known yet; the wish of whoever queued it
+/// makes the round that asks about it.
+#[test]
+fn d3_5_a_task_queued_during_the_fetch_waits_for_a_round_that_asks_about_its_branch() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().queued_meanwhile.push(frontier("T-2"));
+    let report = world.pass(&setup());
+    let of_second: Vec<String> =
+        report.lines().into_iter().filter(|line| line.starts_with("T-2: ")).collect();
+    let expected = [
+        "T-2: waiting, remote-unknown: the remote was not asked about the branch task/T-2 yet",
+        "T-2: dispatched, attempt 1 in dispatch-2",
+    ];
+    assert_eq!(of_second, expected);
+    world.settle(&setup());
+    assert!(world.state().lanes.values().all(|lane| lane.pause.is_none()));
+    assert_eq!(world.record("T-2").counts.uncounted, 0);
+}
+
+/// I3: a task whose earlier work is held in a slot is not started elsewhere, where that work would be forgotten.
+#[test]
+fn d6_8_a_task_whose_work_is_held_in_a_slot_waits_for_it() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().registry[1].task_id = Some(id("T-1"));
+    world.state().registry[1].held = Some("no space left".into());
+    let lines = world.lines(&setup());
+    assert!(
+        lines[0].starts_with("T-1: waiting, no-free-slot: slot dispatch-2 still holds"),
+        "{lines:?}"
+    );
+    assert_eq!(world.status("T-1"), Status::Queued);
+    assert!(!world.state().records.contains_key(&id("T-1")));
+}
+
+/// D4 guard 5: one notification for each time that a task gets there.
+#[test]
+fn d4_a_wait_that_only_a_person_can_end_is_said_once_between_two_attempts() {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    world.edit("T-1", |task| task.status = Status::Queued);
+    let faults = |attempt: u32| {
+        let mut state = world.state();
+        let record = state.records.get_mut(&id("T-1")).unwrap();
+        record.counts.uncounted = 5;
+        record.last_attempt = AttemptNumber::new(attempt).unwrap();
+    };
+    faults(6);
+    let said = || {
+        world.state().notified.clear();
+        world.pass(&setup());
+        world.state().notified.clone()
+    };
+    assert_eq!(said(), ["T-1: too-many-faults"]);
+    assert!(said().is_empty());
+    faults(12);
+    assert_eq!(said(), ["T-1: too-many-faults"]);
 }
 
 /// N62: a model server that is down costs its lane, not the pass.

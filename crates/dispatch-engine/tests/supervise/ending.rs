@@ -1,6 +1,7 @@
 //! Attempts that do not become a pull request.
 
 use dispatch_core::config::{Credential, FileCommand, GeneratedConfig};
+use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::task::OneLine;
@@ -10,7 +11,7 @@ use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
 
-use crate::world::{Act, World, diligent, failed, result};
+use crate::world::{Act, World, config, diligent, failed, result};
 
 fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
@@ -366,6 +367,36 @@ fn br_18_a_worker_that_said_its_last_word_and_stays_is_ended_after_thirty_second
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     assert!(world.state().awake_ms - before < 300_000);
     assert!(world.position("stop the worker") < world.position("push task/T-5"));
+}
+
+/// D9.5: the time limit holds for a worker that goes on talking after its result, which then counts.
+#[test]
+fn d9_5_a_worker_that_talks_on_after_its_result_has_no_more_time_than_others() {
+    let mut acts = diligent();
+    acts.pop();
+    for _ in 0..10_000 {
+        acts.extend([Act::Say(json!({"type": "system"}).to_string()), Act::Idle(20)]);
+    }
+    let world = World::new(acts);
+    let limit = config().lanes.local.timeout_minutes.duration();
+    let limit_ms = u64::try_from(limit.as_millis()).unwrap();
+    let before = world.state().awake_ms;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let took = world.state().awake_ms - before;
+    assert!((limit_ms..limit_ms + 300_000).contains(&took), "{took} ms of {limit_ms}");
+}
+
+/// README §5: what was kept of this very attempt and cannot be understood is no empty beginning.
+#[test]
+fn i4_an_attempt_whose_kept_state_is_broken_is_given_up_and_not_begun_anew() {
+    let world = World::new(diligent());
+    let token = world.read().token;
+    let broken = json!({"token": token, "close": 5});
+    world.state().private.insert("attempt".to_owned(), broken);
+    world.state().record.as_mut().unwrap().phase = Phase::Closing(CloseStep::OpenPr);
+    assert_eq!(world.supervise(Mode::Recover), ended("work-held"));
+    assert!(world.state().comments[0].contains("understand what was kept of attempt 1"));
+    assert!(world.state().entry.held.is_some());
 }
 
 #[test]

@@ -104,6 +104,10 @@ impl Vcs for World {
             state.wishes_to_come -= 1;
             state.wishes += 1;
         }
+        for task in std::mem::take(&mut state.queued_meanwhile) {
+            state.tasks.insert(task.id.clone(), task);
+            state.wishes += 1;
+        }
         if !state.remote_answers {
             let problem = Some("the remote did not answer".to_owned());
             return RemoteView { branches: BTreeMap::new(), problem };
@@ -162,6 +166,20 @@ impl Vcs for World {
         let files = state.repository.files(start).clone();
         state.slots.insert(slot.name.clone(), files);
         Ok(Prepared::default())
+    }
+
+    fn rescue(&self, slot: &SlotPlace) -> Result<Option<(String, CommitId)>, PortError> {
+        let mut state = self.try_effect()?;
+        let Some(files) = state.slots.get(&slot.name).cloned() else { return Ok(None) };
+        let tree = state.repository.tree(files);
+        let known = number(tree.as_str());
+        if state.repository.commits.iter().any(|(tree, ..)| *tree == known) {
+            return Ok(None);
+        }
+        let commit = state.repository.commit(&tree, &[], "found in a slot");
+        let name = format!("refs/dispatch/rescue/{}/now", slot.name);
+        state.repository.refs.insert(name.clone(), commit.clone());
+        Ok(Some((name, commit)))
     }
 
     fn remember_kept(&self, _slot: &SlotPlace, _keep: &[RepoPath]) -> Result<(), PortError> {

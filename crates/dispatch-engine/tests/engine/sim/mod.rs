@@ -96,6 +96,8 @@ pub(crate) struct State {
     pub(crate) wishes: u64,
     /// Wishes that come while a round is under way.
     pub(crate) wishes_to_come: u32,
+    /// What a person queues while the next fetch goes on.
+    pub(crate) queued_meanwhile: Vec<Task>,
     pub(crate) locks: BTreeMap<String, Pid>,
     pub(crate) records: BTreeMap<TaskId, Record>,
     pub(crate) unreadable: Vec<TaskId>,
@@ -309,6 +311,7 @@ impl World {
             deleted: Vec::new(),
             wishes: 0,
             wishes_to_come: 0,
+            queued_meanwhile: Vec::new(),
             locks: BTreeMap::new(),
             records: BTreeMap::new(),
             unreadable: Vec::new(),

@@ -143,6 +143,10 @@ impl Vcs for World {
         Ok(Prepared::default())
     }
 
+    fn rescue(&self, _slot: &SlotPlace) -> Result<Option<(String, CommitId)>, PortError> {
+        Err(PortError::new("keep what lies in a slot", "a supervisor never asks for it"))
+    }
+
     fn remember_kept(&self, _slot: &SlotPlace, _keep: &[RepoPath]) -> Result<(), PortError> {
         self.call();
         Ok(())
