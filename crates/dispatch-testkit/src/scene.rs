@@ -28,7 +28,7 @@ use serde_json::{Value, json};
 
 use crate::board::Board;
 use crate::forge_server::ForgeServer;
-use crate::model_server::ModelServer;
+use crate::model_server::{ModelRequest, ModelServer, Turn};
 use crate::programs::{self, Peer};
 use crate::repo::Repo;
 
@@ -252,4 +252,23 @@ impl Scene {
     pub fn run(&self, program: &str, args: &[&str]) -> Output {
         programs::output(&mut self.command(program, args))
     }
+}
+
+/// The token that a reviewer has to repeat, from what it was asked.
+///
+/// # Panics
+///
+/// When the request asks for no review.
+pub fn review_token(request: &ModelRequest) -> String {
+    let prompt = request.prompt();
+    let (_, after) = prompt.rsplit_once("`token` is exactly `").expect("the reviewer gets a token");
+    after.split('`').next().unwrap_or_default().to_owned()
+}
+
+/// A reviewer's valid verdict.
+pub fn verdict(verdict: &'static str, findings: &'static [&'static str]) -> Turn {
+    Turn::made(move |request| {
+        let token = review_token(request);
+        Turn::verdict(&json!({"token": token, "verdict": verdict, "findings": findings}))
+    })
 }

@@ -1,9 +1,10 @@
 //! The local lane: a bare harness, a model that must be loaded, a reviewer.
 
 use dispatch_testkit::scene::MODEL;
+use dispatch_testkit::scene::verdict;
 use serde_json::Value;
 
-use crate::world::{World, task, verdict, work};
+use crate::world::{World, task, work};
 
 /// D4.2, D7.2, C7: readiness, the bare launch, and a reviewer that agrees.
 #[test]

@@ -2,8 +2,9 @@
 
 use dispatch_testkit::json;
 use dispatch_testkit::model_server::Turn;
+use dispatch_testkit::scene::verdict;
 
-use crate::world::{World, task, verdict, work};
+use crate::world::{World, task, work};
 
 fn local_world() -> Option<World> {
     let world = World::with_git()?;

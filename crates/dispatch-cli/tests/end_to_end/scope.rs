@@ -1,6 +1,8 @@
 //! What an attempt may change (C3, C4), and where its work is kept when it changed more.
 
-use crate::world::{World, make_and_tick, task, verdict, work};
+use dispatch_testkit::scene::verdict;
+
+use crate::world::{World, make_and_tick, task, work};
 
 /// C3.4, C10.1: the local lane changes declared files only; nothing is lost, and the slot is free.
 #[test]

@@ -274,18 +274,3 @@ fn new_file(request: &ModelRequest, path: &str, text: &str) -> Value {
 pub(crate) fn work<const N: usize>(files: [(&'static str, &'static str); N]) -> [Turn; 2] {
     [make_and_tick(files), Turn::text("Done.")]
 }
-
-/// The token a reviewer was told to give back.
-pub(crate) fn review_token(request: &ModelRequest) -> String {
-    let prompt = request.prompt();
-    let (_, after) = prompt.rsplit_once("`token` is exactly `").expect("the reviewer gets a token");
-    after.split('`').next().unwrap_or_default().to_owned()
-}
-
-/// A reviewer's valid verdict.
-pub(crate) fn verdict(verdict: &'static str, findings: &'static [&'static str]) -> Turn {
-    Turn::made(move |request| {
-        let token = review_token(request);
-        Turn::verdict(&json!({"token": token, "verdict": verdict, "findings": findings}))
-    })
-}

@@ -7,19 +7,8 @@ use dispatch_testkit::scene::Forge;
 use dispatch_testkit::wait;
 use rustix::process::Signal;
 
+use crate::halt::kill_and_wait;
 use crate::world::{World, kill, pid_of, writes_and_ends};
-
-/// Kills the supervisor of T-1 once its record shows `phase`, then lets `go_on` clear the way.
-#[track_caller]
-fn kill_in(world: &World, phase: &str, go_on: impl FnOnce()) {
-    world.ok(&["pass"]);
-    let supervisor = world.wait_for_phase("T-1", phase);
-    kill(supervisor, Signal::KILL);
-    wait::until("the supervisor to be gone", || {
-        world.processes().iter().all(|process| process.pid != supervisor)
-    });
-    go_on();
-}
 
 fn waits_at_model() -> (Gate, Vec<Turn>) {
     let gate = Gate::new();
@@ -124,97 +113,13 @@ fn killed_while_preparing_it_is_queued_again_and_nothing_is_left_running() {
     });
     world.begin();
 
-    kill_in(&world, "claimed", || fs::remove_file(&hold).unwrap());
+    world.ok(&["pass"]);
+    kill_and_wait(&world, world.wait_for_phase("T-1", "claimed"));
+    fs::remove_file(&hold).unwrap();
     world.pass();
 
     assert_eq!(world.record("T-1")["counts"]["counted"], 1, "{:#}", world.record("T-1"));
     world.assert_proposed("src/one.rs");
-}
-
-/// C1.4: killed in the middle of the checks, a recovery supervisor resumes there and proposes once.
-#[test]
-fn killed_in_the_checks_the_close_resumes_there() {
-    let Some(world) = World::with_a_task(Forge::GitHub) else { return };
-    let hold = world.path("hold-check");
-    fs::write(&hold, "").unwrap();
-    world.begin();
-
-    kill_in(&world, "closing:checks", || fs::remove_file(&hold).unwrap());
-    world.pass();
-
-    assert_eq!(world.model().requests_of("T-1").len(), 2, "no second attempt was needed");
-    assert_eq!(world.forge().pull_requests().len(), 1);
-    assert_eq!(world.outcome("T-1", 1)["outcome"], "success");
-    world.assert_proposed("src/one.rs");
-}
-
-/// A git in front of the real one that waits while `hold-git` holds the word of its command line.
-fn hold_git(world: &World, named: &str) -> camino::Utf8PathBuf {
-    let hold = world.path("hold-git");
-    let git = world.repo().git_program();
-    fs::remove_file(world.bin().join("git")).unwrap();
-    world.add_program(
-        "git",
-        &format!(
-            "#!/bin/sh\nfor word; do\n  while [ \"$word\" = {named} ] && [ -e '{hold}' ]; do sleep 0.1; done\ndone\n\
-             exec '{git}' \"$@\"\n"
-        ),
-    );
-    hold
-}
-
-/// C1.4, C9.1: killed while pushing, the push is made once; killed while the forge is asked, there is one pull request.
-#[test]
-fn killed_while_pushing_there_is_one_branch_and_one_pull_request() {
-    let Some(world) = World::with_a_task(Forge::GitHub) else { return };
-    let hold = hold_git(&world, "push");
-    fs::write(&hold, "").unwrap();
-    world.begin();
-
-    kill_in(&world, "closing:open-pr", || fs::remove_file(&hold).unwrap());
-    world.pass();
-
-    assert_eq!(world.forge().pull_requests().len(), 1);
-    assert_eq!(world.model().requests_of("T-1").len(), 2, "no second attempt was needed");
-    world.assert_proposed("src/one.rs");
-}
-
-/// C1.4: killed in the middle of the freeze, a recovery supervisor freezes again and proposes what the worker wrote.
-#[test]
-fn killed_while_freezing_the_close_resumes_there() {
-    let Some(world) = World::with_a_task(Forge::Git) else { return };
-    let hold = hold_git(&world, "write-tree");
-    fs::write(&hold, "").unwrap();
-    world.begin();
-
-    kill_in(&world, "closing:freeze", || fs::remove_file(&hold).unwrap());
-    world.pass();
-
-    assert_eq!(world.model().requests_of("T-1").len(), 2, "no second attempt was needed");
-    assert_eq!(world.record("T-1")["counts"]["counted"], 1);
-    world.assert_proposed("src/one.rs");
-}
-
-/// C10.1, C1.4: killed while the kept work is backed up, the task is blocked once and the work is kept once.
-#[test]
-fn killed_while_saving_the_task_is_blocked_once() {
-    let Some(world) = World::new(Forge::Git) else { return };
-    let hold = hold_git(&world, "push");
-    fs::write(&hold, "").unwrap();
-    world.add_task(
-        "T-1",
-        [Turn::new_file("src/one.rs", "//! Half.\n"), Turn::text("NEEDS-GUIDANCE Which one?")],
-    );
-    world.begin();
-
-    kill_in(&world, "closing:save-work", || fs::remove_file(&hold).unwrap());
-    world.pass();
-
-    assert_eq!(world.board().status("T-1"), "Blocked");
-    assert_eq!(world.board().comments("T-1").len(), 1, "{}", world.comments("T-1"));
-    assert!(world.comments("T-1").contains("Which one?"), "{}", world.comments("T-1"));
-    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
-    world.assert_invariants();
 }
 
 /// D11.1: a worker that somebody killed is queued again once; the second time in a row the task is blocked.

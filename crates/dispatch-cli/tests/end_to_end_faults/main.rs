@@ -4,8 +4,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod by_hand;
+mod halt;
 mod hostile_slots;
 mod hostile_tasks;
+mod kills;
 mod lost;
 mod remote;
 mod state;

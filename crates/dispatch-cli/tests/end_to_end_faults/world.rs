@@ -349,6 +349,18 @@ pub(crate) fn kill(pid: i32, signal: Signal) {
     kill_process(Pid::from_raw(pid).unwrap(), signal).ok();
 }
 
+/// Sends a signal and waits until it was delivered: one more of its kind that came before would be the same one.
+#[track_caller]
+pub(crate) fn kill_and_take(pid: i32, signal: Signal) {
+    kill(pid, signal);
+    let bit = 1_u64 << (signal.as_raw() - 1);
+    wait::until("the signal to be delivered", || {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+        let pending = status.lines().find_map(|line| line.strip_prefix("ShdPnd:"));
+        pending.is_none_or(|mask| u64::from_str_radix(mask.trim(), 16).unwrap() & bit == 0)
+    });
+}
+
 /// The process id in a process mark.
 pub(crate) fn pid_of(mark: &Value) -> Option<i32> {
     i32::try_from(mark["pid"].as_i64()?).ok()
