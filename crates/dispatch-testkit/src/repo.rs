@@ -29,13 +29,21 @@ use crate::scratch::Scratch;
 #[derive(Debug)]
 pub struct Repo {
     scratch: Scratch,
+    code: Utf8PathBuf,
     git: Utf8PathBuf,
 }
 
 impl Repo {
     /// Makes both repositories with the given `git`.
     pub fn new(git: &Utf8Path) -> Self {
-        let repo = Self { scratch: Scratch::new(), git: git.to_owned() };
+        Self::named(git, "code")
+    }
+
+    /// As [`new`](Self::new), with the checkout in a folder of this name.
+    pub fn named(git: &Utf8Path, name: &str) -> Self {
+        let scratch = Scratch::new();
+        let code = scratch.root().join(name);
+        let repo = Self { scratch, code, git: git.to_owned() };
         let (code, remote) = (repo.code(), repo.remote());
         repo.git_in(
             repo.root(),
@@ -63,7 +71,7 @@ impl Repo {
 
     /// The checkout.
     pub fn code(&self) -> Utf8PathBuf {
-        self.root().join("code")
+        self.code.clone()
     }
 
     /// The bare repository.

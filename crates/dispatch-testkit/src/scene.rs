@@ -73,11 +73,21 @@ impl Scene {
         Self::with(forge, &git, Peer::Backlog, Peer::Gh)
     }
 
+    /// As [`new`](Self::new), with the checkout in a folder of this name.
+    pub fn named(forge: Forge, name: &str) -> Option<Self> {
+        let git = programs::gits().into_iter().next()?;
+        Self::around(Repo::named(&git, name), forge, Peer::Backlog, Peer::Gh)
+    }
+
     /// As [`new`](Self::new), with programs of the test's choice.
     pub fn with(forge: Forge, git: &Utf8Path, backlog: Peer, gh: Peer) -> Option<Self> {
+        Self::around(Repo::new(git), forge, backlog, gh)
+    }
+
+    fn around(repo: Repo, forge: Forge, backlog: Peer, gh: Peer) -> Option<Self> {
         let (backlog, gh) = (programs::find(backlog)?, programs::find(gh)?);
         let claude = programs::find(Peer::Claude)?;
-        let repo = Repo::new(git);
+        let git = repo.git_program().to_owned();
         let board = Board::new(&repo.code());
         let model = ModelServer::start([]);
         model.load_local(MODEL, "loaded");
@@ -90,7 +100,7 @@ impl Scene {
         };
         let scene = Self { model, forge: forge_server, board, repo };
         fs::create_dir_all(scene.bin()).unwrap();
-        for (name, program) in [("git", git), ("backlog", &backlog), ("gh", &gh)] {
+        for (name, program) in [("git", &git), ("backlog", &backlog), ("gh", &gh)] {
             symlink(program, scene.bin().join(name)).unwrap();
         }
         // Only the model's address is added, and only where the test gave none: a stand-in would hide what is passed.

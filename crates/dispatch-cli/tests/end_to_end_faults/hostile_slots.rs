@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::scene::Forge;
 use dispatch_testkit::{programs, wait};
+use test_case::test_case;
 
 use crate::world::{World, task, writes_and_ends};
 
@@ -225,4 +226,27 @@ fn slots_in_a_folder_with_blanks_quotes_a_newline_and_more_work() {
 
     assert!(world.repo().code().join(Utf8Path::new(name)).join("slot-1").is_dir());
     world.assert_proposed("src/one.rs");
+}
+
+/// README §3: a checkout, and with it the board, may lie in a folder of any name.
+#[test_case("-it's a \"code\" $HOME `id` *?[x]{a,b} ünder 漢字 "; "every odd sign")]
+#[test_case("two\nlines"; "a newline")]
+#[test_case(&"long ".repeat(45); "a long name")]
+fn a_checkout_in_a_folder_of_any_name_works(name: &str) {
+    let Some(world) = World::named(Forge::GitHub, name) else { return };
+    let tick = Turn::made(|request| {
+        let command = request.board_command().expect("the worker is told the board command");
+        Turn::bash(format!("{command} --append-notes 'it works'"))
+    });
+    world.add_task("T-1", [tick, Turn::new_file("src/one.rs", "//! One.\n"), Turn::text("Done.")]);
+    world.begin();
+
+    world.pass();
+
+    assert_eq!(world.forge().pull_requests().len(), 1, "{}", world.comments("T-1"));
+    assert!(world.board().text("T-1").contains("it works"), "{}", world.board().text("T-1"));
+    world.assert_proposed("src/one.rs");
+    assert!(world.ok(&["status"]).contains("T-1"));
+    assert!(world.ok(&["logs", "T-1"]).contains("open-pr"));
+    assert!(world.ok(&["explain", "T-1"]).contains("T-1"));
 }

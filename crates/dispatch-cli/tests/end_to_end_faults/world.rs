@@ -49,11 +49,21 @@ impl std::ops::Deref for World {
 impl World {
     /// A world without tasks; none where a real program is missing (never in CI).
     pub(crate) fn new(forge: Forge) -> Option<Self> {
-        let scene = Scene::new(forge)?;
+        Self::of(Scene::new(forge)?, forge)
+    }
+
+    /// A world whose checkout is in a folder of this name.
+    pub(crate) fn named(forge: Forge, name: &str) -> Option<Self> {
+        Self::of(Scene::named(forge, name)?, forge)
+    }
+
+    fn of(scene: Scene, forge: Forge) -> Option<Self> {
         if forge == Forge::GitHub {
             scene.configure(|config| config["forge"]["tokenFromEnv"] = true.into());
         }
-        Some(Self::of(scene))
+        let world = Self { scene, more: Vec::new() };
+        world.repo().write("check.sh", &CHECK.replace("{root}", world.repo().root().as_str()));
+        Some(world)
     }
 
     /// A world in which T-1 is queued and the worker writes its file and says that it is done.
@@ -61,12 +71,6 @@ impl World {
         let world = Self::new(forge)?;
         world.add_task("T-1", writes_and_ends("src/one.rs"));
         Some(world)
-    }
-
-    fn of(scene: Scene) -> Self {
-        let world = Self { scene, more: Vec::new() };
-        world.repo().write("check.sh", &CHECK.replace("{root}", world.repo().root().as_str()));
-        world
     }
 
     /// Queues a task that declares `src/one.rs`, and lets the model answer its worker.
