@@ -2,6 +2,7 @@
 
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::scene::Forge;
+use test_case::test_case;
 
 use crate::world::World;
 
@@ -120,4 +121,48 @@ fn a_slot_is_released_without_a_valid_configuration() {
     assert!(said.contains("free"), "{said}");
     let (_, error) = world.ended(&["pass"], 1);
     assert!(error.contains("lanes.json"), "{error}");
+}
+
+/// README §3: a board that is stashed away and back again is the board that it was.
+#[test]
+fn a_board_that_is_stashed_for_a_moment_goes_on_as_if_nothing_was() {
+    let Some((world, gate)) = with_a_running_worker() else { return };
+    world.repo().write("src/lib.rs", "//! Half done.\n");
+    world.repo().git(&["stash", "push", "--quiet", "--include-untracked"]);
+    assert_eq!(world.board().status("T-1"), "Queued");
+    world.repo().git(&["stash", "pop", "--quiet"]);
+    world.ok(&["pass"]);
+    gate.open();
+    world.settle();
+
+    assert_eq!(world.record("T-1")["attempt"], 1);
+    world.repo().git(&["checkout", "--quiet", "--", "src/lib.rs"]);
+    world.assert_proposed("src/one.rs");
+}
+
+/// README §3, §6: whatever a person does with git to the board's files under a running worker, nothing is lost, no second
+/// worker runs beside the first, and the task ends in one proposal.
+#[test_case(&[&["stash", "push", "--quiet", "--include-untracked"], &["stash", "drop", "--quiet"]]; "stash and drop")]
+#[test_case(&[&["pull", "--quiet", "--no-edit", "--no-rebase", "--autostash", "origin", "main"], &["status"]]; "pull")]
+#[test_case(&[&["pull", "--quiet", "--rebase", "--autostash", "origin", "main"], &["status"]]; "pull and rebase")]
+#[test_case(&[&["reset", "--quiet", "--hard", "HEAD"], &["status"]]; "reset to the last commit")]
+#[test_case(&[&["fetch", "--quiet", "origin", "main"], &["reset", "--quiet", "--hard", "FETCH_HEAD"]]; "reset to the remote")]
+fn what_git_does_to_the_board_under_a_running_worker_loses_nothing(commands: &[&[&str]]) {
+    let Some((world, gate)) = with_a_running_worker() else { return };
+    world.repo().someone_pushes("main", "docs/theirs.md", "Theirs.\n");
+    for command in commands {
+        world.repo().git(command);
+        // A board that moved backwards is believed by the pass after the one that saw it.
+        world.ok(&["pass"]);
+        world.ok(&["pass"]);
+        assert!(world.bound_slots().len() <= 1, "{:?}", world.bound_slots());
+    }
+    gate.open();
+    world.settle();
+    world.pass();
+    world.pass();
+
+    assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Half.");
+    assert_eq!(world.repo().remote_file("task/T-1", "src/one.rs").unwrap(), "//! Half.\n");
+    world.assert_proposed("src/one.rs");
 }

@@ -64,14 +64,37 @@ pub(crate) fn leave_to_person(attempt: &mut Attempt<'_>, run: &CloseRun) -> Resu
         (Some(to), comment) => {
             hand(attempt, CloseStep::ReleaseSlot, to, comment)?;
         }
-        (None, Some(comment)) => {
-            if let Err(error) = attempt.ports.board.comment(attempt.id(), &comment) {
+        (None, comment) => {
+            if put_back(attempt, comment.clone())? {
+                return Ok(());
+            }
+            if let Some(comment) = comment
+                && let Err(error) = attempt.ports.board.comment(attempt.id(), &comment)
+            {
                 attempt.note(&format!("the comment was not written: {}", error.chain()));
             }
         }
-        (None, None) => {}
     }
     Ok(())
+}
+
+/// Whether the task is `In Progress` again, as after a `git stash pop`, and was queued: it would wait for nobody (I4).
+fn put_back(attempt: &Attempt<'_>, comment: Option<String>) -> Result<bool, Trouble> {
+    if !board::board_is_here(attempt)? {
+        return Ok(false);
+    }
+    let change = StatusChange { expected: vec![Status::InProgress], to: Status::Queued, comment };
+    match attempt.ports.board.set_status(attempt.id(), &change) {
+        Ok(StatusWrite::Written) => {
+            attempt.note("the task was put back meanwhile: it is queued again");
+            Ok(true)
+        }
+        Ok(StatusWrite::Mismatch { .. } | StatusWrite::Gone) => Ok(false),
+        Err(error) => {
+            attempt.note(&format!("whether the task was put back is not known: {}", error.chain()));
+            Ok(false)
+        }
+    }
 }
 
 fn carried_out(run: &CloseRun, step: CloseStep) -> Result<&Failure, Trouble> {

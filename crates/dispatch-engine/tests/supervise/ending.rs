@@ -319,6 +319,17 @@ fn m4_a_cancelled_attempt_is_stopped_saved_and_put_where_it_was_asked_for() {
     saved_and_said(&world);
 }
 
+/// README I4: a person's `git stash` takes the task away and their `git stash pop` puts it back: nobody works on it then.
+#[test]
+fn m1_4_a_task_that_was_taken_away_and_put_back_is_queued_again() {
+    let request = Request::Cancel { to: None };
+    let world = World::new(writes_then(vec![Act::Ask(request), Act::Idle(100_000)]));
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    assert_eq!(world.status(), Status::Queued);
+    assert_eq!(world.read().counts.uncounted, 1);
+    saved_and_said(&world);
+}
+
 #[test]
 fn d9_9_a_shutdown_puts_the_task_back_uncounted() {
     let world = World::new(writes_then(vec![Act::Ask(Request::Interrupt), Act::Idle(100_000)]));
