@@ -182,7 +182,16 @@ fn apply(entry: &mut SlotEntry, change: &SlotChange, configured: bool) -> Result
                 entry.attempt = None;
             }
         }
-        SlotChange::Hold { cause } => entry.held.clone_from(cause),
+        SlotChange::Hold { task, cause } => {
+            if entry.task_id.as_ref() == Some(task) {
+                entry.held = Some(cause.clone());
+            }
+        }
+        SlotChange::Unhold { task } => {
+            if entry.task_id == *task {
+                entry.held = None;
+            }
+        }
         SlotChange::Installed { lockfile_hash } => entry.lockfile_hash.clone_from(lockfile_hash),
     }
     Ok(())

@@ -20,6 +20,9 @@ pub(super) fn release_slot(
     let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::release_slot(&world.ports(), name, force).map(|released| match released {
         Released::WasFree => format!("slot {name} is free already"),
+        Released::Unheld { cause } => format!(
+            "slot {name} was held for no task ({cause}); it is free now, and what lies in it is saved before its next use"
+        ),
         Released::Freed { task, kept: None } => format!("slot {name} is free; of {task} nothing was left in it to keep"),
         Released::Freed { task, kept: Some(kept) } => format!("slot {name} is free; the work on {task} is kept at {kept}"),
         Released::Recovering { task, kept } => {

@@ -23,6 +23,11 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(500);
 pub enum Released {
     /// Nothing was bound to it.
     WasFree,
+    /// No task was bound to it, but it was held.
+    Unheld {
+        /// The cause it was held for.
+        cause: String,
+    },
     /// It is free now.
     Freed {
         /// The task it was bound to.
@@ -53,7 +58,7 @@ pub fn release_slot(
         let text = format!("there is no slot {name}; known are: {}", known.join(", "));
         return Err(ByHandError::Refused(text));
     };
-    let Some(task) = entry.task_id.clone() else { return Ok(Released::WasFree) };
+    let Some(task) = entry.task_id.clone() else { return unheld(ports, entry).map_err(failed) };
     let lock = match ports.store.try_task_lock(&task).map_err(&failed)? {
         TryLock::Taken(lock) => lock,
         TryLock::Busy(holder) if !force => {
@@ -77,6 +82,13 @@ pub fn release_slot(
         },
     };
     released(ports, entry, task, lock).map_err(failed)
+}
+
+/// Takes the mark from a slot that is held for no task; what lies in it is saved before its next use (D6.5).
+fn unheld(ports: &Ports<'_>, entry: &SlotEntry) -> Result<Released, PortError> {
+    let Some(cause) = entry.held.clone() else { return Ok(Released::WasFree) };
+    ports.store.change_slot(&entry.name, &SlotChange::Unhold { task: None })?;
+    Ok(Released::Unheld { cause })
 }
 
 /// What came of asking a supervisor to end.
@@ -146,7 +158,7 @@ fn released(
     }
     let place = SlotPlace { name: entry.name.clone(), path: entry.path.clone() };
     let kept = ports.vcs.rescue(&place)?.map(|(name, _)| name);
-    ports.store.change_slot(&entry.name, &SlotChange::Hold { cause: None })?;
+    ports.store.change_slot(&entry.name, &SlotChange::Unhold { task: Some(task.clone()) })?;
     ports.store.change_slot(&entry.name, &SlotChange::Free { task: task.clone() })?;
     drop(lock);
     Ok(Released::Freed { task, kept })

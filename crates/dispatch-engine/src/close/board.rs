@@ -133,7 +133,14 @@ pub(crate) fn acceptance(attempt: &mut Attempt<'_>) -> Step {
             Ok(None)
         }
         Acceptance::Unmet(items) => {
-            let detail = Detail::List { about: "Still open:".to_owned(), items };
+            let lint = attempt.policies.owned.open_items(&task, OwnedItem::Lint);
+            let about = if lint.is_empty() || attempt.close().linted {
+                "Still open:"
+            } else {
+                "Still open (no formatter or linter is configured for the changed files, so none of them proved \
+                 anything):"
+            };
+            let detail = Detail::List { about: about.to_owned(), items };
             Err(Failure::found(step, BlockReason::AcceptanceUnmet, detail).into())
         }
     }

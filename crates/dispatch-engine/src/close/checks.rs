@@ -44,7 +44,7 @@ pub(crate) fn format(attempt: &mut Attempt<'_>) -> Step {
     let note =
         (!uncovered.is_empty()).then(|| format!("no formatter covers {}", uncovered.join(", ")));
     attempt.close().uncovered = uncovered;
-    attempt.close().linted = true;
+    attempt.close().linted = !plan.commands.is_empty();
     Ok(note)
 }
 
@@ -58,6 +58,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     let lints = planned(attempt, &rules, &files)?;
     let test = test_command(attempt)?;
     if lints.commands.is_empty() && test.is_none() {
+        proved(attempt, false, None)?;
         return Ok(Some("no check is configured for these files".to_owned()));
     }
     let slot = bound_slot(attempt, step)?;
@@ -87,16 +88,18 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         let detail = Detail::List { about, items };
         return Err(Failure::found(step, BlockReason::TreeChangedByChecks, detail).into());
     }
-    proved(attempt, &rules, test.as_ref())
+    proved(attempt, !lints.commands.is_empty(), test.as_ref())?;
+    Ok(None)
 }
 
-/// Ticks what the checks proved: "scoped tests" only when a test command really ran (C5.5, N37).
+/// Ticks what the checks proved: "scoped tests" only when a test command really ran, formatting and linting only when a
+/// program for it did (C5.5, N37). Rules for other files than the changed ones prove nothing.
 fn proved(
     attempt: &mut Attempt<'_>,
-    lint_rules: &[dispatch_core::config::FileCommand],
+    linted_now: bool,
     test: Option<&PlannedCommand>,
-) -> Step {
-    let linted = attempt.close().linted || !lint_rules.is_empty();
+) -> Result<(), Trouble> {
+    let linted = attempt.close().linted || linted_now;
     attempt.close().linted = linted;
     attempt.close().test = test.map(|command| command.name.clone());
     let task = board::fresh_task(attempt, CloseStep::Checks)?;
@@ -106,7 +109,7 @@ fn proved(
     if test.is_some() {
         board::tick_owned(attempt, &task, OwnedItem::Tests);
     }
-    Ok(None)
+    Ok(())
 }
 
 /// The test command as it was resolved at launch, never as the task reads now (N36).

@@ -20,14 +20,13 @@ const MANY_DENIALS: usize = 3;
 /// `block`: the cause and the status become visible in one edit.
 pub(crate) fn block(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let failure = carried_out(run, CloseStep::Block)?;
-    scope::look_at_files(attempt);
-    let comment = comment_of(attempt, failure);
-    let written = hand(attempt, CloseStep::Block, &Status::Blocked, Some(comment.clone()))?;
-    if let Disposition::Block(reason) = &failure.disposition {
+    let comment = told(attempt, failure)?;
+    let handed = hand(attempt, CloseStep::Block, &Status::Blocked, Some(comment.clone()))?;
+    if let (Disposition::Block(reason), false) = (&failure.disposition, handed.left_to_person) {
         let language = attempt.hand.config.language;
         notify_blocked(&attempt.ports, language, attempt.id(), *reason, &comment);
     }
-    Ok(written)
+    Ok(Some(handed.note))
 }
 
 /// `requeue`: the task goes back to `Queued`, and what was at fault pauses the lane.
@@ -36,9 +35,12 @@ pub(crate) fn requeue(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     if let Disposition::Requeue(RequeueReason::Paused(cause)) = &failure.disposition {
         pause_lane(attempt, *cause, &failure.to_string());
     }
-    let comment =
-        worth_a_comment(attempt, &failure.disposition).then(|| comment_of(attempt, failure));
-    hand(attempt, CloseStep::Requeue, &Status::Queued, comment)
+    let comment = if worth_a_comment(attempt, &failure.disposition) {
+        Some(told(attempt, failure)?)
+    } else {
+        None
+    };
+    Ok(Some(hand(attempt, CloseStep::Requeue, &Status::Queued, comment)?.note))
 }
 
 /// A cancellation that came while the close went on: a supervisor that is closing finishes, but a task it handed
@@ -50,6 +52,7 @@ pub(crate) fn late_cancellation(attempt: &mut Attempt<'_>, run: &CloseRun) -> Re
         Some(Disposition::Leave { .. }) | None => return Ok(()),
     };
     let Some(Asked::Cancel(Some(to))) = attempt.asked() else { return Ok(()) };
+    wait_for_board(attempt)?;
     let change = StatusChange { expected: vec![handed], to, comment: None };
     attempt.ports.board.set_status(attempt.id(), &change)?;
     Ok(())
@@ -59,7 +62,7 @@ pub(crate) fn late_cancellation(attempt: &mut Attempt<'_>, run: &CloseRun) -> Re
 pub(crate) fn leave_to_person(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), Trouble> {
     let Some(failure) = run.failure() else { return Ok(()) };
     let Disposition::Leave { to } = &failure.disposition else { return Ok(()) };
-    let comment = attempt.saved().is_some().then(|| comment_of(attempt, failure));
+    let comment = if attempt.saved().is_some() { Some(told(attempt, failure)?) } else { None };
     match (to, comment) {
         (Some(to), comment) => {
             hand(attempt, CloseStep::ReleaseSlot, to, comment)?;
@@ -101,9 +104,21 @@ fn carried_out(run: &CloseRun, step: CloseStep) -> Result<&Failure, Trouble> {
     run.failure().ok_or_else(|| Failure::inside(step, "there is no failure to carry out").into())
 }
 
+/// What became of the write of a status.
+struct Handed {
+    note: String,
+    /// Whether the task is a person's to move: they did, or took it from the board.
+    left_to_person: bool,
+}
+
 /// Writes the status if it is still the one we believe in; anything else is a person's decision, or our own write of
 /// a step that runs again.
-fn hand(attempt: &mut Attempt<'_>, step: CloseStep, to: &Status, comment: Option<String>) -> Step {
+fn hand(
+    attempt: &mut Attempt<'_>,
+    step: CloseStep,
+    to: &Status,
+    comment: Option<String>,
+) -> Result<Handed, Trouble> {
     wait_for_board(attempt)?;
     let change = StatusChange { expected: vec![Status::InProgress], to: to.clone(), comment };
     let written = match attempt.ports.board.set_status(attempt.id(), &change) {
@@ -114,20 +129,20 @@ fn hand(attempt: &mut Attempt<'_>, step: CloseStep, to: &Status, comment: Option
             };
             // Waiting would keep the slot for as long as nobody looks at the file.
             attempt.note(&format!("{step}: the task stays as it is: {problem}"));
-            return Ok(Some(
-                "the task's file cannot be written until a person cleans it".to_owned(),
-            ));
+            let note = "the task's file cannot be written until a person cleans it".to_owned();
+            return Ok(Handed { note, left_to_person: false });
         }
     };
-    Ok(match written {
-        StatusWrite::Written => Some(format!("{to}")),
-        StatusWrite::Mismatch { found } if found == *to => Some(format!("{to} already")),
+    let (note, left_to_person) = match written {
+        StatusWrite::Written => (to.to_string(), false),
+        StatusWrite::Mismatch { found } if found == *to => (format!("{to} already"), false),
         StatusWrite::Mismatch { found } => {
             attempt.note(&format!("{step}: a person set {found}; it stays"));
-            Some(format!("{found}, set by a person, stays"))
+            (format!("{found}, set by a person, stays"), true)
         }
-        StatusWrite::Gone => Some("the board does not hold the task any more".to_owned()),
-    })
+        StatusWrite::Gone => ("the board does not hold the task any more".to_owned(), true),
+    };
+    Ok(Handed { note, left_to_person })
 }
 
 /// A machine's fault that left no work is told once for the lane, not on every task (D11.2).
@@ -144,8 +159,14 @@ fn worth_a_comment(attempt: &Attempt<'_>, disposition: &Disposition) -> bool {
     }
 }
 
-/// The comment about how the attempt ended.
-pub(crate) fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
+/// The comment about how the attempt ended, once the task it tells of can be read.
+fn told(attempt: &mut Attempt<'_>, failure: &Failure) -> Result<String, Trouble> {
+    wait_for_board(attempt)?;
+    scope::look_at_files(attempt);
+    Ok(comment_of(attempt, failure))
+}
+
+fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
     let close = attempt.close();
     let mut files = close.forbidden_files.clone();
     files.extend(close.review_files.iter().cloned());

@@ -158,10 +158,15 @@ impl CloseSteps for EngineSteps<'_, '_> {
 
     fn hold(&mut self, cause: &str) -> Result<(), Stop> {
         let slot = self.attempt.record.slot.clone();
-        let change = SlotChange::Hold { cause: Some(cause.to_owned()) };
+        let task = self.attempt.id().clone();
+        let change = SlotChange::Hold { task: task.clone(), cause: cause.to_owned() };
+        let before = self.attempt.ports.store.change_slot(&slot, &change);
+        let before = before.map_err(|error| Stop::Leave(error.chain()))?;
+        if before.task_id != Some(task) {
+            self.attempt.note(&format!("slot {slot} is not bound to this task: {cause}"));
+            return Ok(());
+        }
         self.attempt.note(&format!("slot {slot} is held: {cause}"));
-        let held = self.attempt.ports.store.change_slot(&slot, &change);
-        held.map_err(|error| Stop::Leave(error.chain()))?;
         let title = Message::NotifyHeldTitle.render(
             self.attempt.hand.config.language,
             &[("id", self.attempt.id()), ("slot", &slot)],

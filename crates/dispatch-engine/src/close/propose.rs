@@ -6,7 +6,7 @@ use std::time::Duration;
 use dispatch_close::acceptance::OwnedItem;
 use dispatch_close::comment::proposed_comment;
 use dispatch_close::commit::proposal_message;
-use dispatch_close::execute::Fault;
+use dispatch_close::execute::{Fault, Stop};
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_close::pull_request::{Body, BodyFacts, Remark, merge_body, title};
 use dispatch_core::branch::BranchName;
@@ -62,7 +62,7 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
         || format!("branch `{}` for `{base}`", attempt.record.branch),
         |opened| opened.url,
     );
-    announce(attempt, &task, &place);
+    announce(attempt, &task, &place)?;
     Ok(Some(place))
 }
 
@@ -192,17 +192,31 @@ fn ask_for_people(attempt: &mut Attempt<'_>, number: u64) {
 }
 
 /// Comment, notification and tick (C9.6); none of them fails a proposal that stands.
-fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) {
+fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) -> Result<(), Stop> {
+    // The push and the forge may have taken a while.
+    match board::wait_for_board(attempt) {
+        Ok(()) => {}
+        Err(Trouble::Stop(stop)) => return Err(stop),
+        Err(trouble) => {
+            attempt.note(&format!("the task is told nothing: {trouble:?}"));
+            return Ok(());
+        }
+    }
     board::tick_owned(attempt, task, OwnedItem::PullRequest);
     if attempt.close().announced {
-        return;
+        return Ok(());
     }
     let language = attempt.hand.config.language;
     let (shown, of, log) = (attempt.shown_number(), attempt.of(), attempt.log_shown());
     let comment = proposed_comment(language, shown, of, place, &log);
-    match attempt.ports.board.comment(attempt.id(), &comment) {
-        Ok(()) => attempt.close().announced = true,
-        Err(error) => attempt.note(&format!("the comment was not written: {}", error.chain())),
+    // A supervisor may have been killed right after it.
+    if task.comments.iter().any(|said| said.body.trim() == comment.trim()) {
+        attempt.close().announced = true;
+    } else {
+        match attempt.ports.board.comment(attempt.id(), &comment) {
+            Ok(()) => attempt.close().announced = true,
+            Err(error) => attempt.note(&format!("the comment was not written: {}", error.chain())),
+        }
     }
     let title = match attempt.record.pr.as_ref().and_then(|proposal| proposal.number) {
         Some(_) => Message::NotifyPullRequestTitle.render(language, &[("id", attempt.id())]),
@@ -212,4 +226,5 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) {
     if let Err(stop) = attempt.save_state() {
         tracing::warn!(?stop, "the announcement was not remembered");
     }
+    Ok(())
 }

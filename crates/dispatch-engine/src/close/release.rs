@@ -20,7 +20,8 @@ pub(crate) fn release_slot(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
         entry.name == slot && entry.held.is_some() && entry.task_id.as_ref() == Some(attempt.id())
     });
     if held {
-        store.change_slot(&slot, &SlotChange::Hold { cause: None })?;
+        let task = Some(attempt.hand.task_id.clone());
+        store.change_slot(&slot, &SlotChange::Unhold { task })?;
     }
     write_outcome(attempt, run)?;
     store.change_slot(&slot, &SlotChange::Free { task: attempt.hand.task_id.clone() })?;

@@ -1,7 +1,7 @@
 //! Taking the tree of the attempt, and keeping its work (C3.1, C10.1).
 
 use dispatch_close::commit::saved_message;
-use dispatch_close::execute::CloseRun;
+use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_core::names::CloseStep;
 use dispatch_core::object::{CommitId, TreeId};
 
@@ -17,7 +17,7 @@ pub(crate) fn freeze(attempt: &mut Attempt<'_>) -> Step {
     let close = attempt.close();
     close.nested = frozen.nested.iter().map(|nested| nested.path.to_string()).collect();
     close.left_out = frozen.left_out.iter().map(|(path, why)| format!("{path}: {why}")).collect();
-    close.tree = Some(frozen.tree.clone());
+    attempt.freeze_as(frozen.tree.clone());
     Ok(Some(frozen.tree.to_string()))
 }
 
@@ -33,7 +33,6 @@ pub(crate) fn frozen_tree(attempt: &Attempt<'_>) -> Result<TreeId, PortError> {
 pub(crate) fn save_work(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let (_, start) = attempt.base_and_start()?;
     let tree = frozen_tree(attempt)?;
-    scope::look_at_files(attempt);
     if tree == attempt.ports.vcs.tree_of(&start)? {
         return Ok(Some("nothing to save".to_owned()));
     }
@@ -44,20 +43,25 @@ pub(crate) fn save_work(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     attempt.ports.vcs.keep(&name, &commit)?;
     attempt.close().saved = Some(commit.clone());
     attempt.record.saved = Some(commit.clone());
-    attempt.write_record()?;
-    back_up(attempt, &name)?;
+    // The work is safe here: what fails from now on does not hold the slot.
+    attempt.write_record().map_err(|error| Stop::Leave(error.chain()))?;
+    scope::look_for_danger(attempt);
+    back_up(attempt, &name);
     Ok(Some(format!("{name} {commit}")))
 }
 
-/// The commit of the tree, made at most once: a step that runs twice must not make a second one.
+/// The commit of the tree, made at most once: a step that runs twice must not make a second one. A held slot may have
+/// changed since.
 pub(crate) fn commit_once(
     attempt: &mut Attempt<'_>,
     tree: &TreeId,
     start: &CommitId,
     message: &str,
 ) -> Result<CommitId, Trouble> {
-    if let Some(commit) = &attempt.close().commit {
-        return Ok(commit.clone());
+    if let Some(commit) = attempt.close().commit.clone()
+        && attempt.ports.vcs.tree_of(&commit)? == *tree
+    {
+        return Ok(commit);
     }
     let commit = attempt.ports.vcs.commit(tree, std::slice::from_ref(start), message)?;
     attempt.close().commit = Some(commit.clone());
@@ -66,17 +70,18 @@ pub(crate) fn commit_once(
 }
 
 /// Pushes the kept work to the same name on the remote, unless it holds something that must not leave this machine.
-fn back_up(attempt: &mut Attempt<'_>, name: &str) -> Result<(), PortError> {
+fn back_up(attempt: &mut Attempt<'_>, name: &str) {
     let ports = attempt.ports;
     if attempt.close().dangerous != Some(false) {
         attempt.note("the work is kept here only: it holds, or may hold, something dangerous");
-        return Ok(());
+        return;
     }
-    if let Err(error) = ports.vcs.push_backup(name) {
-        attempt.note(&format!("no backup yet: {}", error.chain()));
-        ports
-            .store
-            .change_backups(&mut |backups| *backups.entry(name.to_owned()).or_insert(0) += 1)?;
+    let Err(error) = ports.vcs.push_backup(name) else { return };
+    attempt.note(&format!("no backup yet: {}", error.chain()));
+    let listed = ports.store.change_backups(&mut |backups| {
+        backups.entry(name.to_owned()).or_insert(0);
+    });
+    if let Err(error) = listed {
+        attempt.note(&format!("the backup is not on the sweep's list: {}", error.chain()));
     }
-    Ok(())
 }

@@ -9,12 +9,12 @@ use dispatch_core::task::Task;
 use dispatch_guards::claims::{Claim, Claims, TestSiblings};
 use dispatch_guards::scope::{
     Change, ChangeOrigin, ChangeStatus, Content, EmptyChange, ScopeClass, ScopeReport, ScopeRules,
-    ScopeVerdict, classify_scope,
+    ScopeVerdict, classify_scope, danger,
 };
 
 use super::save::frozen_tree;
 use super::{Step, Trouble, board};
-use crate::ports;
+use crate::ports::{self, PortError};
 use crate::supervise::Attempt;
 use crate::texts::count_of_files;
 
@@ -42,10 +42,10 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     }
 }
 
-/// Computes the files for a comment and whether the tree may leave this machine, where the scope check did not run.
-/// A failure means that nothing is known, and never makes a failed close fail harder (C3.5).
+/// Computes the files for a comment, where the scope check did not run. A failure means that nothing is known, and never
+/// makes a failed close fail harder (C3.5). The board must be here.
 pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
-    if attempt.close().dangerous.is_some() {
+    if attempt.close().judged {
         return;
     }
     let task = match attempt.ports.board.task(attempt.id()) {
@@ -59,6 +59,21 @@ pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
     }
 }
 
+/// Finds out whether the tree may leave this machine, where the scope check did not run: no task is needed for that.
+pub(crate) fn look_for_danger(attempt: &mut Attempt<'_>) {
+    if attempt.close().dangerous.is_some() {
+        return;
+    }
+    match changed(attempt) {
+        Ok(changes) => {
+            let limit = attempt.hand.config.paths.max_file_bytes;
+            let found = changes.iter().any(|change| danger(change, limit).is_some());
+            keep_danger(attempt, found);
+        }
+        Err(error) => attempt.note(&format!("files not looked through: {}", error.chain())),
+    }
+}
+
 fn keep(attempt: &mut Attempt<'_>, report: &ScopeReport) {
     let shown = |keep: fn(&ScopeClass) -> bool| -> Vec<String> {
         let kept = report.files.iter().filter(|file| keep(&file.class));
@@ -66,18 +81,38 @@ fn keep(attempt: &mut Attempt<'_>, report: &ScopeReport) {
     };
     let forbidden =
         shown(|class| matches!(class, ScopeClass::Forbidden(_) | ScopeClass::Dangerous(_)));
-    let dangerous = report.files.iter().any(|file| matches!(file.class, ScopeClass::Dangerous(_)));
-    let searched = attempt.state.handed_out.is_some();
     let review = report.for_review().map(ToString::to_string).collect();
     let files = report.files.iter().map(|file| file.path.to_string()).collect();
     let close = attempt.close();
     close.forbidden_files = forbidden;
-    close.dangerous = (dangerous || searched).then_some(dangerous);
     close.review_files = review;
     close.files = files;
+    close.judged = true;
+    keep_danger(attempt, report.holds_danger);
 }
 
-fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, Trouble> {
+/// Without knowing the credentials that were handed out, a tree is never called harmless.
+fn keep_danger(attempt: &mut Attempt<'_>, found: bool) {
+    let searched = attempt.state.handed_out.is_some();
+    attempt.close().dangerous = (found || searched).then_some(found);
+}
+
+fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, PortError> {
+    let judged = changed(attempt)?;
+    let config = &attempt.hand.config;
+    let claims = claims_of(task, config.project_root.as_str(), &attempt.policies.siblings);
+    let rules = ScopeRules {
+        lane: Some(attempt.record.lane),
+        claims: &claims,
+        policy: &attempt.policies.paths,
+        max_file_bytes: config.paths.max_file_bytes,
+        empty: if attempt.state.close_attempt { EmptyChange::Allowed } else { EmptyChange::Fails },
+    };
+    Ok(classify_scope(&judged, &rules))
+}
+
+/// What the attempt changed, but for files that were generated (C6), unless one holds a credential.
+fn changed(attempt: &Attempt<'_>) -> Result<Vec<Change>, PortError> {
     let vcs = attempt.ports.vcs;
     let (base, start) = attempt.base_and_start()?;
     let tree = frozen_tree(attempt)?;
@@ -97,7 +132,9 @@ fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, Trouble> {
     let generated = close.map(|close| close.generated.clone()).unwrap_or_default();
     let mut judged: Vec<Change> = changes
         .iter()
-        .filter(|change| !generated.contains(&change.path.to_string()))
+        .filter(|change| {
+            !generated.contains(&change.path.to_string()) || holding.contains(&change.path)
+        })
         .map(|change| {
             let inherited = foreign.contains(&change.path) && !by_attempt.contains(&change.path);
             let origin = if inherited { ChangeOrigin::Inherited } else { ChangeOrigin::Ours };
@@ -111,16 +148,7 @@ fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, Trouble> {
         content: Content::NestedRepository,
         origin: ChangeOrigin::Ours,
     }));
-    let config = &attempt.hand.config;
-    let claims = claims_of(task, config.project_root.as_str(), &attempt.policies.siblings);
-    let rules = ScopeRules {
-        lane: Some(attempt.record.lane),
-        claims: &claims,
-        policy: &attempt.policies.paths,
-        max_file_bytes: config.paths.max_file_bytes,
-        empty: if attempt.state.close_attempt { EmptyChange::Allowed } else { EmptyChange::Fails },
-    };
-    Ok(classify_scope(&judged, &rules))
+    Ok(judged)
 }
 
 fn to_judge(change: &ports::Change, origin: ChangeOrigin, holds_credential: bool) -> Change {

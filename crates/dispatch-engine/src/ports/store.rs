@@ -217,10 +217,17 @@ pub enum SlotChange {
         /// The task.
         task: TaskId,
     },
-    /// Marks it as keeping the only copy of some work, or takes the mark away.
+    /// Marks it as keeping the only copy of some work of the task, if it is bound to it.
     Hold {
-        /// The cause; none takes the mark away.
-        cause: Option<String>,
+        /// The task.
+        task: TaskId,
+        /// The cause.
+        cause: String,
+    },
+    /// Takes that mark away, if it is still bound to the task, or to none.
+    Unhold {
+        /// The task.
+        task: Option<TaskId>,
     },
     /// Stores the hash of the lockfile of a successful install.
     Installed {

@@ -33,8 +33,8 @@ fn try_abandon(
         return Ok(None);
     }
     ports.agent.end_leftovers(record.worker.as_ref(), &record.token)?;
-    let held =
-        ports.store.change_slot(&record.slot, &SlotChange::Hold { cause: Some(why.to_owned()) })?;
+    let change = SlotChange::Hold { task: id.clone(), cause: why.to_owned() };
+    let held = ports.store.change_slot(&record.slot, &change)?;
     let reason = BlockReason::WorkHeld;
     let comment = end_comment(
         Language::En,

@@ -99,13 +99,16 @@ pub(crate) struct CloseState {
     /// Files that no lane may touch, with their class (C3.5).
     #[serde(default)]
     pub(crate) forbidden_files: Vec<String>,
-    /// Whether the tree may leave this machine; unknown until the files were judged (C10.1).
+    /// Whether the classes of the tree's files are known.
+    #[serde(default)]
+    pub(crate) judged: bool,
+    /// Whether the tree holds what must not leave this machine; unknown until it was looked for (C10.1).
     #[serde(default)]
     pub(crate) dangerous: Option<bool>,
     /// The test command that passed.
     #[serde(default)]
     pub(crate) test: Option<String>,
-    /// Whether formatters or linters proved anything.
+    /// Whether a formatter or a linter ran, and so proved something.
     #[serde(default)]
     pub(crate) linted: bool,
     /// What the reviewer said.
@@ -134,6 +137,7 @@ impl CloseState {
             files: Vec::new(),
             review_files: Vec::new(),
             forbidden_files: Vec::new(),
+            judged: false,
             dangerous: None,
             test: None,
             linted: false,
@@ -242,6 +246,19 @@ impl<'a> Attempt<'a> {
     /// The work of this attempt, once it is saved; the record may name an earlier one's.
     pub(crate) fn saved(&self) -> Option<&CommitId> {
         self.state.close.as_ref().and_then(|close| close.saved.as_ref())
+    }
+
+    /// Forgets what was found out about another tree.
+    pub(crate) fn freeze_as(&mut self, tree: TreeId) {
+        let close = self.close();
+        if close.tree.as_ref() != Some(&tree) {
+            close.judged = false;
+            close.dangerous = None;
+            close.files.clear();
+            close.review_files.clear();
+            close.forbidden_files.clear();
+        }
+        close.tree = Some(tree);
     }
 
     /// The close's findings; the close has begun wherever this is called.

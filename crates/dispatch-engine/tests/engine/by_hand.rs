@@ -73,6 +73,11 @@ fn m4_what_an_ended_attempt_left_is_saved_and_said() {
         release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap(),
         Released::WasFree
     );
+    // C1.3: a mark that an older version left on a slot of no task.
+    world.state().registry[0].held = Some("no slot is assigned".into());
+    let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
+    assert_eq!(end, Released::Unheld { cause: "no slot is assigned".into() });
+    assert_eq!(world.state().registry[0].held, None);
 }
 
 #[test]

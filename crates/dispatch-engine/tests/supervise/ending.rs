@@ -11,7 +11,7 @@ use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
 
-use crate::world::{Act, World, config, diligent, failed, result};
+use crate::world::{Act, State, World, config, diligent, failed, result};
 
 fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
@@ -237,7 +237,147 @@ fn c10_1_a_failed_backup_is_listed_for_the_sweep() {
     let world = World::new(writes_then(vec![Act::Exit(1)]));
     world.state().backup_broken = true;
     assert_eq!(world.supervise(Mode::Begin), ended("crash"));
-    assert_eq!(world.state().backups["refs/dispatch/attempts/T-5/1"], 1);
+    // The sweep tries it five times from here on.
+    assert_eq!(world.state().backups["refs/dispatch/attempts/T-5/1"], 0);
+}
+
+/// C10.1: once the work is kept, nothing that fails holds the slot.
+#[test]
+fn c10_1_a_list_of_backups_that_cannot_be_written_holds_no_slot() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().backup_broken = true;
+    world.state().backups_broken = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert!(world.state().entry.task_id.is_none());
+    saved_and_said(&world);
+}
+
+/// C10.1: a credential counts in a file that no worker may touch, too.
+#[test]
+fn c10_1_a_credential_in_a_forbidden_file_keeps_the_work_here() {
+    let mut acts = diligent();
+    acts[0] = Act::Write(".github/workflows/ci.yml", "key: sk-secret-token");
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    assert!(world.state().comments[0].contains("forbidden: .github/workflows/ci.yml"));
+    assert!(world.state().repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
+    assert!(world.state().repository.remote_refs.is_empty());
+}
+
+/// C3.3, C6: a generated file is not judged, unless it holds a credential.
+#[test]
+fn c3_3_a_generated_file_holds_no_credential() {
+    let mut config = crate::world::config();
+    config.generated = vec![GeneratedConfig {
+        watch: vec!["src/*.rs".to_owned()],
+        command: vec!["generate".to_owned()],
+        outputs: vec!["src/gen/**".to_owned()],
+    }];
+    let world = World::with(config, diligent());
+    world.state().writing.push(("generate", "src/gen/a.rs", "key: sk-secret-token"));
+    assert_eq!(world.supervise(Mode::Begin), ended("scope-check-failed"));
+    assert!(world.state().comments[0].contains("dangerous: src/gen/a.rs"));
+    assert!(world.state().repository.remote_refs.is_empty());
+}
+
+/// C10.1: the work of an attempt whose task left the board is backed up like any other.
+#[test]
+fn c10_1_work_without_a_task_is_backed_up() {
+    let mut acts = diligent();
+    acts.insert(1, Act::Leave);
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    assert!(world.state().repository.remote_refs.contains_key("refs/dispatch/attempts/T-5/1"));
+}
+
+/// C1.4b: the comment about a cancelled attempt waits for the board.
+#[test]
+fn c1_4b_a_comment_for_a_person_waits_while_the_board_is_elsewhere() {
+    let mut acts = diligent();
+    acts.insert(1, Act::Person(|task| task.status = Status::ToDo));
+    let world = World::new(acts);
+    world.state().meanwhile.push(("backup", State::board_leaves));
+    assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
+    assert!(world.state().comments[0].contains("refs/dispatch/attempts/T-5/1"));
+}
+
+/// C1.4b: so does a status that a person asks for when the task was handed back already.
+#[test]
+fn c1_4b_a_late_cancellation_waits_while_the_board_is_elsewhere() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().meanwhile.push(("notify", |state| {
+        state.board_leaves();
+        state.request = Some(Request::Cancel { to: Some(Status::ToDo) });
+    }));
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert_eq!(world.status(), Status::ToDo);
+}
+
+/// K4: a task that a person moved meanwhile is not said to be blocked.
+#[test]
+fn c10_3_a_status_that_a_person_set_meanwhile_is_not_announced_as_blocked() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().meanwhile.push(("backup", |state| {
+        state.task.as_mut().unwrap().status = Status::ToDo;
+    }));
+    assert_eq!(world.supervise(Mode::Begin), ended("crash"));
+    assert_eq!(world.status(), Status::ToDo);
+    assert!(world.state().notified.is_empty());
+}
+
+fn lint_rules(glob: &str) -> dispatch_core::config::Config {
+    let mut config = crate::world::config();
+    config.checks.lint = vec![FileCommand {
+        files: vec![glob.to_owned()],
+        cwd: ".".into(),
+        command: vec!["eslint".to_owned(), "{files}".to_owned()],
+    }];
+    config
+}
+
+fn with_lint_item(config: dispatch_core::config::Config) -> World {
+    let world = World::with(config, diligent());
+    world.state().task.as_mut().unwrap().definition_of_done[1].text = "Lint passes".to_owned();
+    world
+}
+
+/// C5.5, N37: rules for other files prove nothing about these.
+#[test]
+fn n37_linting_is_proved_by_a_linter_that_ran() {
+    let world = with_lint_item(lint_rules("**/*.rs"));
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert!(world.state().task.as_ref().unwrap().definition_of_done[1].checked);
+
+    let world = with_lint_item(lint_rules("**/*.ts"));
+    assert_eq!(world.supervise(Mode::Begin), ended("acceptance-unmet"));
+    assert!(!world.state().task.as_ref().unwrap().definition_of_done[1].checked);
+    let comment = world.state().comments[0].clone();
+    assert!(
+        comment.contains("no formatter or linter is configured for the changed files"),
+        "{comment}"
+    );
+    assert!(comment.contains("definition of done #2: Lint passes"), "{comment}");
+}
+
+/// C5.5: what a formatter proved is ticked where there is nothing else to run.
+#[test]
+fn c5_5_a_formatter_alone_proves_its_item() {
+    let mut config = lint_rules("**/*.ts");
+    config.checks.format = vec![FileCommand {
+        files: vec!["**/*.rs".to_owned()],
+        cwd: ".".into(),
+        command: vec!["rustfmt".to_owned(), "{files}".to_owned()],
+    }];
+    let world = with_lint_item(config);
+    {
+        let mut state = world.state();
+        let task = state.task.as_mut().unwrap();
+        task.test_command = OneLine::Missing;
+        task.definition_of_done.remove(0);
+    }
+    world.hand_over(|hand| hand.test_command = None);
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert_eq!(world.state().ran, ["Slot rustfmt src/hello.rs"]);
 }
 
 #[test]
@@ -454,6 +594,7 @@ fn n10_without_a_slot_nothing_is_touched() {
     world.state().entry.task_id = None;
     assert_eq!(world.supervise(Mode::Begin), ended("work-held"));
     assert!(world.state().comments[0].contains("no slot is assigned"));
+    assert_eq!(world.state().entry.held, None);
 }
 
 #[test]
@@ -476,6 +617,24 @@ fn c10_1_work_that_cannot_be_saved_holds_the_slot() {
     assert!(state.repository.refs.contains_key("refs/dispatch/attempts/T-5/1"));
     assert!(state.entry.held.is_none() && state.entry.task_id.is_none());
     assert_eq!(state.record.as_ref().unwrap().counts.uncounted, 1);
+}
+
+/// C10.1: a person may go on in a held slot; what is saved in the end is what lies there then.
+#[test]
+fn c10_1_a_held_slot_is_saved_as_it_is_when_its_cause_is_gone() {
+    let world = World::new(writes_then(vec![Act::Exit(1)]));
+    world.state().keep_broken = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("work-held"));
+    {
+        let mut state = world.state();
+        state.keep_broken = false;
+        state.slot.insert("src/hello.rs".to_owned(), "half, and key: sk-secret-token".to_owned());
+    }
+    assert_eq!(world.supervise(Mode::Recover), ended("work-held"));
+    let state = world.state();
+    let kept = &state.repository.refs["refs/dispatch/attempts/T-5/1"];
+    assert_eq!(state.repository.files(kept)["src/hello.rs"], "half, and key: sk-secret-token");
+    assert!(state.repository.remote_refs.is_empty());
 }
 
 /// I3, I4: without its hand-over nothing can be judged or saved, but neither is it left in progress for ever.

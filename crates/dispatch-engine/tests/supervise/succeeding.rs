@@ -6,7 +6,7 @@ use dispatch_core::status::Status;
 use dispatch_engine::ports::{ForgeKind, PullRequest};
 use dispatch_engine::supervise::{Drain, End, Mode};
 
-use crate::world::{Act, World, diligent, result};
+use crate::world::{Act, State, World, diligent, result};
 
 fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
@@ -118,6 +118,16 @@ fn c1_4b_the_close_waits_while_the_board_is_elsewhere() {
     world.state().back_at = Some(back);
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     assert!(world.state().awake_ms >= back);
+}
+
+/// C1.4b: the forge may have taken a while.
+#[test]
+fn c1_4b_the_announcement_waits_while_the_board_is_elsewhere() {
+    let world = World::new(diligent());
+    world.state().meanwhile.push(("create", State::board_leaves));
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    assert!(world.state().comments[0].contains("https://forge.example/pr/1"));
+    assert!(world.state().task.as_ref().unwrap().definition_of_done[2].checked);
 }
 
 /// W2: the worker's edits go through the broker, and what it may not do is refused there.

@@ -2,6 +2,8 @@
 
 mod secret;
 
+use std::borrow::Cow;
+
 use dispatch_core::path::TreePath;
 use dispatch_core::triage::Lane;
 use serde::Serialize;
@@ -201,6 +203,8 @@ pub struct ScopeReport {
     pub files: Vec<Classified>,
     /// What follows.
     pub verdict: ScopeVerdict,
+    /// Whether a file is dangerous, whatever class it has: a forbidden one can hold a credential too (C10.1).
+    pub holds_danger: bool,
 }
 
 impl ScopeReport {
@@ -252,7 +256,8 @@ pub fn classify_scope(changes: &[Change], rules: &ScopeRules<'_>) -> ScopeReport
     } else {
         ScopeVerdict::Pass
     };
-    ScopeReport { files, verdict }
+    let holds_danger = changes.iter().any(|change| danger(change, rules.max_file_bytes).is_some());
+    ScopeReport { files, verdict, holds_danger }
 }
 
 /// The class of one change: the first that fits.
@@ -260,12 +265,11 @@ pub fn classify(change: &Change, rules: &ScopeRules<'_>) -> ScopeClass {
     if change.origin == ChangeOrigin::Inherited {
         return ScopeClass::Inherited;
     }
-    // A path that is not text is matched by what can be read of it; it cannot be declared.
-    let text = String::from_utf8_lossy(change.path.as_bytes());
+    let text = shown(&change.path);
     if let Some(entry) = rules.policy.forbids(&text, rules.lane, rules.claims) {
         return ScopeClass::Forbidden(entry);
     }
-    if let Some(danger) = find_danger(&text, change, rules.max_file_bytes) {
+    if let Some(danger) = danger(change, rules.max_file_bytes) {
         return ScopeClass::Dangerous(danger);
     }
     if change.path.as_utf8().is_some_and(|path| rules.claims.declare(path)) {
@@ -280,7 +284,17 @@ pub fn classify(change: &Change, rules: &ScopeRules<'_>) -> ScopeClass {
     }
 }
 
-fn find_danger(path: &str, change: &Change, max_file_bytes: u64) -> Option<Danger> {
+/// A path that is not text is matched by what can be read of it; it cannot be declared.
+fn shown(path: &TreePath) -> Cow<'_, str> {
+    String::from_utf8_lossy(path.as_bytes())
+}
+
+/// Why a change is dangerous, whatever the task declares; what came with the branch is nobody's to judge.
+pub fn danger(change: &Change, max_file_bytes: u64) -> Option<Danger> {
+    if change.origin == ChangeOrigin::Inherited {
+        return None;
+    }
+    let path = &shown(&change.path);
     let by_content = match &change.content {
         Content::Gone => return None,
         Content::Submodule => Some(Danger::Submodule),

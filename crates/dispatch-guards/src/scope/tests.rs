@@ -120,3 +120,16 @@ fn c3_2_paths_of_any_bytes_are_judged() {
     let failing: Vec<String> = report.failing().map(ToString::to_string).collect();
     assert_eq!(failing, ["out-of-scope: docs/\\xff"]);
 }
+
+/// C10.1: a file that a lane may not touch can be dangerous too, and what came with the branch is not judged.
+#[test]
+fn c10_1_a_forbidden_file_can_be_dangerous_too() {
+    let holds = Content::File { bytes: 10, holds_credential: true };
+    let holding = change(".github/workflows/ci.yml", holds);
+    let found = report(Some(Lane::Local), &[], &[file("src/a.rs"), holding.clone()]);
+    assert_eq!(found.files[0].class.name(), "forbidden");
+    assert!(found.holds_danger);
+    assert!(!report(Some(Lane::Local), &[], &[file("Cargo.lock")]).holds_danger);
+    let inherited = Change { origin: ChangeOrigin::Inherited, ..holding };
+    assert!(!report(Some(Lane::Local), &[], &[inherited]).holds_danger);
+}

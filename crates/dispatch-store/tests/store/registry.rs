@@ -52,12 +52,33 @@ fn a_bound_slot_is_neither_bound_to_another_task_nor_freed_for_one() {
 fn a_held_slot_is_not_bound() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    let hold = SlotChange::Hold { cause: Some("no space left".into()) };
+    let hold = SlotChange::Hold { task: id("T-1"), cause: "no space left".into() };
+    store.change_slot(&slot("s-1"), &bind("T-1")).unwrap();
     store.change_slot(&slot("s-1"), &hold).unwrap();
     assert_eq!(
         said(store.change_slot(&slot("s-1"), &bind("T-1"))),
         "could not bind slot s-1 to T-1: it is held: no space left"
     );
+}
+
+/// C1.3: only a slot that is bound to the task is held for it.
+#[test]
+fn a_slot_that_is_not_bound_to_the_task_is_not_held() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let hold = SlotChange::Hold { task: id("T-1"), cause: "no space left".into() };
+    store.change_slot(&slot("s-1"), &hold).unwrap();
+    store.change_slot(&slot("s-2"), &bind("T-2")).unwrap();
+    store.change_slot(&slot("s-2"), &hold).unwrap();
+    let cause_of = |number: usize| store.registry().unwrap().slots[number].held.clone();
+    assert_eq!((cause_of(0), cause_of(1)), (None, None));
+
+    let own = SlotChange::Hold { task: id("T-2"), cause: "no space left".into() };
+    store.change_slot(&slot("s-2"), &own).unwrap();
+    for (task, expected) in [(None, true), (Some("T-1"), true), (Some("T-2"), false)] {
+        store.change_slot(&slot("s-2"), &SlotChange::Unhold { task: task.map(id) }).unwrap();
+        assert_eq!(cause_of(1).is_some(), expected, "{task:?}");
+    }
 }
 
 #[test]

@@ -235,7 +235,16 @@ impl Store for World {
                     entry.attempt = None;
                 }
             }
-            SlotChange::Hold { cause } => entry.held.clone_from(cause),
+            SlotChange::Hold { task, cause } => {
+                if entry.task_id.as_ref() == Some(task) {
+                    entry.held = Some(cause.clone());
+                }
+            }
+            SlotChange::Unhold { task } => {
+                if entry.task_id == *task {
+                    entry.held = None;
+                }
+            }
             SlotChange::Installed { lockfile_hash } => {
                 entry.lockfile_hash.clone_from(lockfile_hash);
             }

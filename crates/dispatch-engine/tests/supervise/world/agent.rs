@@ -40,6 +40,7 @@ impl State {
                     edit(task);
                 }
             }
+            Act::Leave => self.task = None,
             Act::Switch(name) => self.board_branch = branch(name),
             Act::Ask(request) => self.request = Some(request),
         }

@@ -249,7 +249,11 @@ impl Vcs for World {
     }
 
     fn keep(&self, name: &str, commit: &CommitId) -> Result<(), PortError> {
-        self.effect().repository.refs.insert(name.to_owned(), commit.clone());
+        let mut state = self.effect();
+        if state.keep_broken {
+            return Err(broken("write a ref"));
+        }
+        state.repository.refs.insert(name.to_owned(), commit.clone());
         Ok(())
     }
 
@@ -279,6 +283,7 @@ impl Vcs for World {
 
     fn push_backup(&self, name: &str) -> Result<(), PortError> {
         let mut state = self.effect();
+        state.at("backup");
         if state.backup_broken {
             return Err(broken("push").pausing(PauseCause::RemoteUnreachable));
         }

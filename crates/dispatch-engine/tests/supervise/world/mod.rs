@@ -50,6 +50,8 @@ pub(crate) enum Act {
     Vanish,
     /// A person edits the board.
     Person(fn(&mut Task)),
+    /// A person takes the task from the board.
+    Leave,
     /// A person switches the board's checkout to another branch.
     Switch(&'static str),
     /// Somebody asks the supervisor for something.
@@ -98,6 +100,11 @@ pub(crate) struct State {
     pub(crate) asked_at_fault: Option<Request>,
     pub(crate) push_moves: bool,
     pub(crate) freeze_broken: bool,
+    pub(crate) keep_broken: bool,
+    /// Our own list of backups cannot be written.
+    pub(crate) backups_broken: bool,
+    /// What happens at the first call of this name: `create`, `backup` or `notify`.
+    pub(crate) meanwhile: Vec<(&'static str, fn(&mut State))>,
     pub(crate) backup_broken: bool,
     pub(crate) hard_link: bool,
     /// The settings a worker was given, and where.
@@ -108,6 +115,27 @@ pub(crate) struct State {
     pub(crate) notified: Vec<String>,
     /// What happened, in order.
     pub(crate) log: Vec<String>,
+}
+
+impl State {
+    /// Lets happen what was to happen at this call.
+    fn at(&mut self, call: &str) {
+        if let Some(at) = self.meanwhile.iter().position(|(name, _)| *name == call) {
+            let (_, happens) = self.meanwhile.remove(at);
+            happens(self);
+        }
+    }
+
+    /// The board's checkout is on another branch for ten minutes.
+    pub(crate) fn board_leaves(&mut self) {
+        self.board_branch = branch("feature");
+        self.back_at = Some(self.awake_ms + 600_000);
+    }
+
+    /// C1.4b: nothing is written into another branch's files.
+    fn writes_the_board(&self) {
+        assert_eq!(self.board_branch, branch("main"), "the board is elsewhere");
+    }
 }
 
 /// The world; a copy is the same world.
@@ -269,6 +297,9 @@ impl World {
             asked_at_fault: None,
             push_moves: false,
             freeze_broken: false,
+            keep_broken: false,
+            backups_broken: false,
+            meanwhile: Vec::new(),
             backup_broken: false,
             hard_link: false,
             given_settings: None,

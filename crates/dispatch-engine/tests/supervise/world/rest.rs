@@ -45,6 +45,7 @@ impl Board for World {
 
     fn set_status(&self, _id: &TaskId, change: &StatusChange) -> Result<StatusWrite, PortError> {
         let mut state = self.effect();
+        state.writes_the_board();
         let Some(task) = &mut state.task else { return Ok(StatusWrite::Gone) };
         if !change.expected.contains(&task.status) {
             return Ok(StatusWrite::Mismatch { found: task.status.clone() });
@@ -56,12 +57,15 @@ impl Board for World {
     }
 
     fn comment(&self, _id: &TaskId, body: &str) -> Result<(), PortError> {
-        self.effect().comments.push(body.to_owned());
+        let mut state = self.effect();
+        state.writes_the_board();
+        state.comments.push(body.to_owned());
         Ok(())
     }
 
     fn tick(&self, _id: &TaskId, list: Checklist, text: &str) -> Result<Tick, PortError> {
         let mut state = self.effect();
+        state.writes_the_board();
         let Some(task) = &mut state.task else { return Ok(Tick::NoSuchItem) };
         match items(task, list).iter_mut().find(|item| item.text == text) {
             None => Ok(Tick::NoSuchItem),
@@ -139,6 +143,7 @@ impl Forge for World {
 
     fn create(&self, new: &NewPullRequest) -> Result<PullRequest, PortError> {
         let mut state = self.effect();
+        state.at("create");
         assert!(state.pull_requests.is_empty(), "a second pull request for {}", new.branch);
         let opened = PullRequest {
             number: 1,
@@ -254,6 +259,8 @@ impl Clock for World {
 
 impl Notifier for World {
     fn notify(&self, title: &str, _body: &str) {
-        self.call().notified.push(title.to_owned());
+        let mut state = self.call();
+        state.notified.push(title.to_owned());
+        state.at("notify");
     }
 }

@@ -148,7 +148,16 @@ impl Store for World {
                     state.log.push("free the slot".to_owned());
                 }
             }
-            SlotChange::Hold { cause } => state.entry.held.clone_from(cause),
+            SlotChange::Hold { task, cause } => {
+                if state.entry.task_id.as_ref() == Some(task) {
+                    state.entry.held = Some(cause.clone());
+                }
+            }
+            SlotChange::Unhold { task } => {
+                if state.entry.task_id == *task {
+                    state.entry.held = None;
+                }
+            }
             SlotChange::Installed { lockfile_hash } => {
                 state.entry.lockfile_hash.clone_from(lockfile_hash);
             }
@@ -211,7 +220,11 @@ impl Store for World {
         &self,
         change: &mut dyn FnMut(&mut BTreeMap<String, u32>),
     ) -> Result<(), PortError> {
-        change(&mut self.effect().backups);
+        let mut state = self.effect();
+        if state.backups_broken {
+            return Err(PortError::new("write the list of backups", "the disk is full"));
+        }
+        change(&mut state.backups);
         Ok(())
     }
 
