@@ -124,7 +124,9 @@ impl PushStatus {
         let summary = line.split('\t').nth(2).unwrap_or_default();
         Some(match line.as_bytes().first()? {
             b'!' if summary.contains("[remote rejected]") => Self::Refused(summary.to_owned()),
-            b'!' => Self::Moved,
+            b'!' if summary.contains("[rejected]") => Self::Moved,
+            // The remote died before it said what it did.
+            b'!' => return None,
             _ => Self::Done,
         })
     }
@@ -369,6 +371,15 @@ impl Repository {
             .map(drop)
     }
 
+    /// Brings the head of a pull request here, also when its branch is gone.
+    pub(crate) fn fetch_pull_request_head(
+        &self,
+        number: u64,
+        budget: Duration,
+    ) -> Result<(), GitError> {
+        self.fetch_object(&format!("refs/pull/{number}/head"), budget.min(LOOK_LIMIT))
+    }
+
     fn push_refusal(
         &self,
         name: &str,
@@ -457,6 +468,7 @@ mod tests {
         for (line, expected) in [
             ("!\ta:refs/heads/x\t[rejected] (stale info)", Some(PushStatus::Moved)),
             (&format!("!\ta:refs/heads/x\t{refused}"), Some(PushStatus::Refused(refused.into()))),
+            ("!\ta:refs/heads/x\t[remote failure] (remote failed to report status)", None),
             ("*\ta:refs/heads/x\t[new branch]", Some(PushStatus::Done)),
             ("=\ta:refs/heads/x\t[up to date]", Some(PushStatus::Done)),
             ("error: no status line", None),

@@ -70,6 +70,11 @@ impl Vcs for Repository {
         self.ancestry(ancestor, descendant)
     }
 
+    fn fetch_pull_request_head(&self, number: u64, budget: Duration) -> Result<(), PortError> {
+        Self::fetch_pull_request_head(self, number, budget)
+            .map_err(|error| error.remote_port(format!("fetch the head of pull request {number}")))
+    }
+
     fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, PortError> {
         self.merge_base_of(one, other)
             .map_err(|error| error.port(format!("find the merge base of {one} and {other}")))

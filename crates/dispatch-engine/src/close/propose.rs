@@ -49,7 +49,7 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
         url: opened.as_ref().map(|opened| opened.url.clone()),
         branch: attempt.record.branch.clone(),
         commit,
-        base: base.clone(),
+        base: opened.as_ref().map_or(&base, |opened| &opened.base).clone(),
         pushed_at: moment(attempt.ports.clock.now()),
         settled: None,
         done_reverted: false,
@@ -60,7 +60,16 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
     }
     let place = opened.map_or_else(
         || format!("branch `{}` for `{base}`", attempt.record.branch),
-        |opened| opened.url,
+        |opened| {
+            if opened.base == base {
+                opened.url
+            } else {
+                format!(
+                    "{} (into `{}`, where a person turned it, not `{base}`)",
+                    opened.url, opened.base
+                )
+            }
+        },
     );
     announce(attempt, &task, &place)?;
     Ok(Some(place))

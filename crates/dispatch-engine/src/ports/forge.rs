@@ -19,7 +19,7 @@ pub trait Forge {
         recorded: &[RecordedProposal],
     ) -> Result<BTreeMap<u64, ProposalState>, PortError>;
 
-    /// The open pull request of a branch.
+    /// The open pull request of a branch: the one for `base` if there is one, else another.
     fn find_open(
         &self,
         branch: &BranchName,
@@ -55,6 +55,8 @@ pub struct PullRequest {
     pub number: u64,
     /// Its address.
     pub url: String,
+    /// The branch it is proposed for.
+    pub base: BranchName,
     /// Its body; none when it cannot be read.
     pub body: Option<String>,
 }

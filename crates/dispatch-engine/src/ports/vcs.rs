@@ -33,6 +33,9 @@ pub trait Vcs {
     /// Whether `ancestor` is an ancestor of `descendant`, or the same.
     fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Answer;
 
+    /// Brings the head of a pull request here, so that its history can be asked about.
+    fn fetch_pull_request_head(&self, number: u64, budget: Duration) -> Result<(), PortError>;
+
     /// The merge base of two commits.
     fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, PortError>;
 

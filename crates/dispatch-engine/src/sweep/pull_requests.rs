@@ -58,12 +58,7 @@ fn merged(
     proposal: &RecordedProposal,
     head: &CommitId,
 ) -> Result<Option<Settled>, PortError> {
-    let holds_ours = if *head == proposal.commit {
-        Answer::Yes
-    } else {
-        sweep.ports.vcs.is_ancestor(&proposal.commit, head)
-    };
-    match holds_ours {
+    match holds_ours(sweep, proposal, head) {
         Answer::Yes => {}
         Answer::Unknown => {
             let text = format!(
@@ -89,6 +84,29 @@ fn merged(
         StatusWrite::Gone => {}
     }
     Ok(Some(Settled::Merged))
+}
+
+/// Whether what was merged holds our commit. A head that no pass has seen on a branch is fetched by its number.
+fn holds_ours(sweep: &Sweep<'_>, proposal: &RecordedProposal, head: &CommitId) -> Answer {
+    if *head == proposal.commit {
+        return Answer::Yes;
+    }
+    let vcs = sweep.ports.vcs;
+    let known = vcs.is_ancestor(&proposal.commit, head);
+    let budget = sweep.budget.left(sweep.ports.clock);
+    let (Answer::Unknown, Some(number), false) = (known, proposal.number, budget.is_zero()) else {
+        return known;
+    };
+    match vcs.fetch_pull_request_head(number, budget) {
+        Ok(()) => vcs.is_ancestor(&proposal.commit, head),
+        Err(error) => {
+            tracing::warn!(
+                error = error.chain(),
+                "the head of a merged pull request stays unknown"
+            );
+            Answer::Unknown
+        }
+    }
 }
 
 fn merged_without_ours(

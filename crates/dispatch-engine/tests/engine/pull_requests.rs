@@ -55,6 +55,23 @@ fn v3_a_merge_without_our_later_commit_is_said_and_deletes_nothing() {
     assert!(world.state().deleted.is_empty());
 }
 
+/// V3: a person pushed once more and merged, and the branch was gone before a pass could fetch it.
+#[test]
+fn v3_a_merged_head_that_was_never_fetched_is_looked_at() {
+    let world = proposed();
+    let head = {
+        let mut state = world.state();
+        let ours = state.records[&id("T-1")].pr.as_ref().unwrap().commit.clone();
+        let tree = state.repository.tree(std::collections::BTreeMap::new());
+        let head = state.repository.commit(&tree, &[ours], "a person's touch");
+        state.not_here.insert(head.clone());
+        head
+    };
+    answer(&world, ProposalState::Merged { head, merge: None });
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+}
+
 #[test]
 fn m3_a_branch_that_moved_after_the_merge_is_kept_and_said_once() {
     let world = proposed();

@@ -11,7 +11,7 @@ use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
 
-use crate::world::{Act, State, World, config, diligent, failed, result};
+use crate::world::{Act, State, World, config, diligent, failed, result, task};
 
 fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
@@ -337,7 +337,9 @@ fn lint_rules(glob: &str) -> dispatch_core::config::Config {
 
 fn with_lint_item(config: dispatch_core::config::Config) -> World {
     let world = World::with(config, diligent());
-    world.state().task.as_mut().unwrap().definition_of_done[1].text = "Lint passes".to_owned();
+    let mut task = task();
+    "Lint passes".clone_into(&mut task.definition_of_done[1].text);
+    world.state().task = Some(task);
     world
 }
 

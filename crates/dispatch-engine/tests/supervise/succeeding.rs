@@ -90,13 +90,19 @@ fn br_09_an_open_pull_request_is_reused_with_a_persons_text() {
     let open = PullRequest {
         number: 9,
         url: "https://forge.example/pr/9".to_owned(),
+        base: BranchName::parse("release").unwrap(),
         body: Some("My own words.".to_owned()),
     };
     world.state().pull_requests.push((open, "old".to_owned()));
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     let body = world.state().pull_requests[0].0.body.clone().unwrap();
     assert!(body.starts_with("My own words.\n") && body.contains("<!-- dispatch:begin -->"));
-    assert_eq!(world.read().pr.unwrap().number, Some(9));
+    let proposal = world.read().pr.unwrap();
+    // A person turned it to another base: what becomes of it is asked about that one.
+    assert_eq!((proposal.number, proposal.base.as_str()), (Some(9), "release"));
+    assert!(
+        world.state().comments[0].contains("into `release`, where a person turned it, not `main`")
+    );
 }
 
 /// C1.5: a forge that does not answer is waited for in place; the slot and the phase are kept.

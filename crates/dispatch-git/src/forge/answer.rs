@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use dispatch_core::branch::BranchName;
 use dispatch_core::object::CommitId;
 use dispatch_core::record::RecordedProposal;
 use dispatch_engine::ports::{ProposalState, PullRequest, ReviewSince};
@@ -129,7 +130,8 @@ pub(super) fn pull_request(answer: &Value, repository: &GitHubRepository) -> Opt
         Value::Null if answer.get("body").is_some() => Some(String::new()),
         _ => None,
     };
-    Some(PullRequest { number, url: url.to_owned(), body })
+    let base = BranchName::parse(answer["base"]["ref"].as_str()?).ok()?;
+    Some(PullRequest { number, url: url.to_owned(), base, body })
 }
 
 /// Whether the pull request's head is a branch of this repository, and not of a fork.

@@ -23,6 +23,9 @@ const LOOK_LIMIT: Duration = Duration::from_secs(20);
 /// What a change may take.
 const WRITE_LIMIT: Duration = Duration::from_mins(1);
 
+/// What is wrong with an answer that is no pull request.
+const NO_PULL_REQUEST: &str = "a pull request without number, address or base";
+
 /// Tokens of the environment, which outrank the stored login, also when they are stale (C9.4).
 const TOKENS: &[&str] =
     &["GITHUB_TOKEN", "GH_TOKEN", "GH_ENTERPRISE_TOKEN", "GITHUB_ENTERPRISE_TOKEN"];
@@ -170,24 +173,23 @@ impl GhForge {
         base: &BranchName,
     ) -> Result<Option<PullRequest>, ForgeError> {
         let head = encoded(&format!("{}:{branch}", self.repository.owner));
-        let base = encoded(base.as_str());
         let path = self.path(&format!(
-            "pulls?state=open&head={head}&base={base}&sort=created&direction=desc&per_page=100"
+            "pulls?state=open&head={head}&sort=created&direction=desc&per_page=100"
         ));
         let answer = self.get(&path)?;
         let Some(listed) = answer.as_array() else {
             return Err(ForgeError::nonsense(&path, "its answer is no list"));
         };
-        let ours = listed.iter().find(|pull| is_from_here(pull, &self.repository, branch.as_str()));
-        match ours {
-            None => Ok(None),
-            Some(pull) => match pull_request(pull, &self.repository) {
-                Some(pull) => Ok(Some(pull)),
-                None => {
-                    Err(ForgeError::nonsense(&path, "a pull request without number or address"))
-                }
-            },
-        }
+        let ours =
+            listed.iter().filter(|pull| is_from_here(pull, &self.repository, branch.as_str()));
+        let read: Option<Vec<PullRequest>> =
+            ours.map(|pull| pull_request(pull, &self.repository)).collect();
+        let Some(mut read) = read else {
+            return Err(ForgeError::nonsense(&path, NO_PULL_REQUEST));
+        };
+        // A person may have turned it to another base; a second one beside it would be of no use to them.
+        let at = read.iter().position(|pull| pull.base == *base).unwrap_or(0);
+        Ok((at < read.len()).then(|| read.swap_remove(at)))
     }
 
     /// Opens a pull request. A failed write may have happened, and one may have been opened meanwhile: whatever
@@ -200,7 +202,7 @@ impl GhForge {
         let error = match self.write("POST", &path, &body) {
             Ok(answer) => match pull_request(&answer, &self.repository) {
                 Some(pull) => return Ok(pull),
-                None => ForgeError::nonsense(&path, "a pull request without number or address"),
+                None => ForgeError::nonsense(&path, NO_PULL_REQUEST),
             },
             Err(error) => error,
         };

@@ -114,6 +114,24 @@ fn c9_2_a_pull_request_is_opened_found_and_its_body_replaced() {
     });
 }
 
+/// C9.2: a person who turned the pull request to another base gets no second one; of two, ours is the one for our base.
+#[test]
+fn c9_2_an_open_pull_request_for_another_base_is_found_too() {
+    with_each_gh(|scene| {
+        let forge = scene.forge();
+        scene.pushed("task/T-1");
+        scene.pushed("release");
+        let new = new_pull_request("task/T-1");
+        let turned =
+            forge.create(&NewPullRequest { base: branch("release"), ..new.clone() }).unwrap();
+        assert_eq!(turned.base, branch("release"));
+        assert_eq!(forge.find_open(&new.branch, &new.base).unwrap(), Some(turned.clone()));
+        let ours = forge.create(&new).unwrap();
+        assert_eq!(forge.find_open(&new.branch, &new.base).unwrap(), Some(ours));
+        assert_eq!(forge.find_open(&new.branch, &turned.base).unwrap(), Some(turned));
+    });
+}
+
 #[test]
 fn v4_3_a_pull_request_of_a_fork_is_never_taken_for_ours() {
     with_each_gh(|scene| {

@@ -5,7 +5,8 @@ use std::fs;
 use std::time::Duration;
 
 use dispatch_core::names::PauseCause;
-use dispatch_engine::ports::{Deletion, Lease, Push, RemoteBranch, Vcs};
+use dispatch_core::object::CommitId;
+use dispatch_engine::ports::{Answer, Deletion, Lease, Push, RemoteBranch, Vcs};
 use dispatch_git::{Ownership, VcsSettings, Who};
 
 use crate::sandbox::{Sandbox, branch, executable, with_each_git};
@@ -133,6 +134,44 @@ fn a_refusing_remote_is_an_error_with_its_words() {
             .unwrap_err();
         let text = error.chain();
         assert!(text.contains("no task branches here") && text.contains("refused"), "{text}");
+    });
+}
+
+/// C9.1, C1.5: a remote that dies before it answers has not moved the branch.
+#[test]
+fn c1_5_a_push_whose_answer_got_lost_is_looked_for() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let (task, commit) = (branch("task/T-1"), sandbox.commit("HEAD"));
+        let dies = "#!/bin/sh\nkill -9 $PPID\n";
+        executable(&sandbox.remote.join("hooks/pre-receive"), dies);
+        let error = repository.push(&task, &commit, None).unwrap_err();
+        assert_eq!(error.pause, Some(PauseCause::RemoteUnreachable), "{}", error.chain());
+
+        fs::remove_file(sandbox.remote.join("hooks/pre-receive")).unwrap();
+        executable(&sandbox.remote.join("hooks/post-receive"), dies);
+        assert_eq!(repository.push(&task, &commit, None).unwrap(), Push::Pushed);
+        assert_eq!(on_remote(sandbox, "refs/heads/task/T-1"), commit.as_str());
+    });
+}
+
+/// V3: what was merged is asked about though its branch is gone.
+#[test]
+fn v3_the_head_of_a_pull_request_is_fetched_by_its_number() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let ours = sandbox.commit("HEAD");
+        let tree = sandbox.tree("HEAD");
+        let parent = format!("--git-dir={}", sandbox.remote);
+        let args = [&parent, "commit-tree", tree.as_str(), "-p", ours.as_str(), "-m", "more"];
+        let head = sandbox.at(&args);
+        sandbox.at(&[&parent, "update-ref", "refs/pull/7/head", &head]);
+        let head = CommitId::parse(&head).unwrap();
+        assert_eq!(repository.is_ancestor(&ours, &head), Answer::Unknown);
+        let budget = Duration::from_secs(30);
+        assert!(repository.fetch_pull_request_head(8, budget).is_err());
+        repository.fetch_pull_request_head(7, budget).unwrap();
+        assert_eq!(repository.is_ancestor(&ours, &head), Answer::Yes);
     });
 }
 

@@ -132,7 +132,8 @@ impl Forge for World {
         state.opened += 1;
         let number = state.opened;
         let url = format!("https://forge.example/pull/{number}");
-        let opened = PullRequest { number, url, body: Some(new.body.clone()) };
+        let opened =
+            PullRequest { number, url, base: new.base.clone(), body: Some(new.body.clone()) };
         state.open.insert(new.branch.clone(), opened.clone());
         Ok(opened)
     }

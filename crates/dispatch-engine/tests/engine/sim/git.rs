@@ -11,7 +11,7 @@ use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{
     Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
-    Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
+    Merge, PortError, Prepared, ProposalState, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
 use super::World;
@@ -131,11 +131,21 @@ impl Vcs for World {
     }
 
     fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Answer {
-        if self.call().repository.is_ancestor(ancestor, descendant) {
+        if self.call().not_here.contains(descendant) {
+            Answer::Unknown
+        } else if self.call().repository.is_ancestor(ancestor, descendant) {
             Answer::Yes
         } else {
             Answer::No
         }
+    }
+
+    fn fetch_pull_request_head(&self, number: u64, _budget: Duration) -> Result<(), PortError> {
+        let mut state = self.call();
+        if let Some(ProposalState::Merged { head, .. }) = state.proposals.get(&number).cloned() {
+            state.not_here.remove(&head);
+        }
+        Ok(())
     }
 
     fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, PortError> {

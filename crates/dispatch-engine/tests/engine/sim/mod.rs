@@ -18,6 +18,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::{Config, ConfinementMode, Found, LaneSettings, Location, Owner, load};
 use dispatch_core::id::TaskId;
+use dispatch_core::object::CommitId;
 use dispatch_core::record::{Beat, Phase, Record, Request, SlotEntry};
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
@@ -90,6 +91,8 @@ pub(crate) struct State {
     pub(crate) forge: ForgeKind,
     pub(crate) listings: u32,
     pub(crate) proposals: BTreeMap<u64, ProposalState>,
+    /// Commits of the remote that were not fetched.
+    pub(crate) not_here: BTreeSet<CommitId>,
     pub(crate) opened: u64,
     pub(crate) open: BTreeMap<BranchName, PullRequest>,
     pub(crate) deleted: Vec<BranchName>,
@@ -306,6 +309,7 @@ impl World {
             forge: ForgeKind::GitHub,
             listings: 0,
             proposals: BTreeMap::new(),
+            not_here: BTreeSet::new(),
             opened: 0,
             open: BTreeMap::new(),
             deleted: Vec::new(),

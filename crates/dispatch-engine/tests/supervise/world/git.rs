@@ -114,6 +114,10 @@ impl Vcs for World {
         }
     }
 
+    fn fetch_pull_request_head(&self, _number: u64, _budget: Duration) -> Result<(), PortError> {
+        unimplemented!("a supervisor does not ask what was merged")
+    }
+
     fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, PortError> {
         let state = self.call();
         let repository = &state.repository;

@@ -58,6 +58,9 @@ pub(crate) enum Act {
     Ask(Request),
 }
 
+/// Something that happens in the middle.
+pub(crate) type Happening = fn(&mut State);
+
 /// What everybody sees.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch a test turns")]
 pub(crate) struct State {
@@ -104,7 +107,7 @@ pub(crate) struct State {
     /// Our own list of backups cannot be written.
     pub(crate) backups_broken: bool,
     /// What happens at the first call of this name: `create`, `backup` or `notify`.
-    pub(crate) meanwhile: Vec<(&'static str, fn(&mut State))>,
+    pub(crate) meanwhile: Vec<(&'static str, Happening)>,
     pub(crate) backup_broken: bool,
     pub(crate) hard_link: bool,
     /// The settings a worker was given, and where.
@@ -171,7 +174,7 @@ pub(crate) fn config() -> Config {
     config
 }
 
-fn task() -> Task {
+pub(crate) fn task() -> Task {
     let item = |index, text: &str| ChecklistItem { index, checked: false, text: text.to_owned() };
     Task {
         id: id(),

@@ -148,6 +148,7 @@ impl Forge for World {
         let opened = PullRequest {
             number: 1,
             url: "https://forge.example/pr/1".to_owned(),
+            base: new.base.clone(),
             body: Some(new.body.clone()),
         };
         state.pull_requests.push((opened.clone(), new.title.clone()));
