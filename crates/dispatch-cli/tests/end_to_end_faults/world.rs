@@ -49,21 +49,21 @@ impl std::ops::Deref for World {
 impl World {
     /// A world without tasks; none where a real program is missing (never in CI).
     pub(crate) fn new(forge: Forge) -> Option<Self> {
-        Self::of(Scene::new(forge)?, forge)
+        Some(Self::of(Scene::new(forge)?, forge))
     }
 
     /// A world whose checkout is in a folder of this name.
     pub(crate) fn named(forge: Forge, name: &str) -> Option<Self> {
-        Self::of(Scene::named(forge, name)?, forge)
+        Some(Self::of(Scene::named(forge, name)?, forge))
     }
 
-    fn of(scene: Scene, forge: Forge) -> Option<Self> {
+    fn of(scene: Scene, forge: Forge) -> Self {
         if forge == Forge::GitHub {
             scene.configure(|config| config["forge"]["tokenFromEnv"] = true.into());
         }
         let world = Self { scene, more: Vec::new() };
         world.repo().write("check.sh", &CHECK.replace("{root}", world.repo().root().as_str()));
-        Some(world)
+        world
     }
 
     /// A world in which T-1 is queued and the worker writes its file and says that it is done.
