@@ -15,6 +15,7 @@ mod program;
 mod read;
 mod replace;
 mod retry;
+mod watch;
 
 pub use error::BoardError;
 pub use locate::{BoardLocation, LocateError, locate};
@@ -22,3 +23,4 @@ pub use lock::{LockError, TaskLock};
 pub use port::DiskBoard;
 pub use program::BacklogCli;
 pub use read::read_board;
+pub use watch::{BoardWatch, Notice, Noticing};

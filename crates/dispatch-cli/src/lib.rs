@@ -15,4 +15,5 @@ pub mod output;
 pub mod render;
 pub mod setup;
 pub mod trust;
+pub mod watch;
 pub mod wire;

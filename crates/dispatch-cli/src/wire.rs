@@ -431,10 +431,18 @@ fn worker_edit(ground: &Ground) -> anyhow::Result<Utf8PathBuf> {
     Ok(name)
 }
 
-/// The file of this very program.
+/// The file of the `dispatch` program: this very one, or the one beside `backlog-watch`.
 pub fn own_program() -> anyhow::Result<Utf8PathBuf> {
     let program = std::env::current_exe().context("could not find this program's own file")?;
-    Utf8PathBuf::try_from(program).context("this program's path is not UTF-8")
+    let program = Utf8PathBuf::try_from(program).context("this program's path is not UTF-8")?;
+    if program.file_name() != Some("backlog-watch") {
+        return Ok(program);
+    }
+    let beside = program.with_file_name("dispatch");
+    if beside.is_file() {
+        return Ok(beside);
+    }
+    bail!("`backlog-watch` runs the `dispatch` that lies beside it, and there is no `{beside}`")
 }
 
 /// The path without `.` and `..`, by its text alone: the slots root may not exist yet.

@@ -39,6 +39,7 @@ pub mod task_text;
 pub mod task_view;
 pub mod triage;
 pub mod trigger;
+pub mod watch;
 pub mod worker_edit;
 mod yaml;
 

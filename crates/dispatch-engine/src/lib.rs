@@ -11,6 +11,7 @@ pub mod explain;
 pub mod governor;
 pub mod hand_over;
 mod judge;
+pub mod merges;
 pub mod pass;
 pub mod ports;
 mod settled;

@@ -146,6 +146,22 @@ pub fn draw(place: &BoardLocation, config: Option<&Config>) -> Graph {
     Graph::of(&board, &Grounds { project_root, siblings: &siblings })
 }
 
+/// Brings the part of a document up to date as `--write` does, and says whether that changed it.
+pub fn refresh(
+    place: &BoardLocation,
+    config: Option<&Config>,
+    path: Option<&Utf8Path>,
+) -> anyhow::Result<bool> {
+    let graph = draw(place, config);
+    let view = View::of(&graph, &Filter { finished: Finished::Hidden, ..Filter::default() })?;
+    let path = path.map_or_else(|| document::default_path(&place.dir), Utf8Path::to_owned);
+    let part = section::mermaid_part(&mermaid::render(&view));
+    match document::with_part(&path, &place.dir, &part)? {
+        None => Ok(false),
+        Some(plan) => plan.write().map(|()| true),
+    }
+}
+
 /// The dispatcher's configuration, when there is one that can be used: a board may be drawn without.
 fn configuration(args: &GraphArgs, here: &Utf8Path, place: &BoardLocation) -> Option<Config> {
     let above = place.root.ancestors();

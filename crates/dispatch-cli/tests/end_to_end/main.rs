@@ -13,6 +13,8 @@ mod provisioning;
 mod queue;
 mod review;
 mod scope;
+mod session;
 mod settings;
 mod trust;
+mod watch;
 mod world;

@@ -11,7 +11,7 @@ mod done_by_hand;
 mod held;
 mod orphans;
 mod parents;
-mod proposals;
+pub(crate) mod proposals;
 mod pull_requests;
 mod words;
 

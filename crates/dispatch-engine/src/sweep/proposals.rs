@@ -7,7 +7,9 @@ use dispatch_core::record::{Phase, Record, RecordedProposal};
 use dispatch_core::status::Status;
 
 use super::Sweep;
-use crate::ports::{Answer, ForgeKind, PortError, ProposalState, Recorded, RemoteBranch};
+use crate::ports::{
+    Answer, ForgeKind, PortError, Ports, ProposalState, Recorded, RemoteBranch, RemoteView,
+};
 use crate::settled::Settled;
 
 /// What became of every pull request that has to be asked about; makes no call when there is none (M1.2).
@@ -20,15 +22,7 @@ pub(super) fn ask(sweep: &Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, 
             asked.insert(record.task_id, proposal);
         }
     }
-    if asked.is_empty() {
-        return Ok(BTreeMap::new());
-    }
-    match sweep.ports.forge.kind() {
-        ForgeKind::GitHub => ask_forge(sweep, asked),
-        ForgeKind::Git => {
-            Ok(asked.into_iter().map(|(id, proposal)| (id, ask_git(sweep, &proposal))).collect())
-        }
-    }
+    states(sweep.ports, sweep.remote, asked)
 }
 
 /// The recorded pull request of a task that no attempt works on, unless all about it is settled.
@@ -42,12 +36,30 @@ fn open_proposal(sweep: &Sweep<'_>, record: &Record) -> Option<RecordedProposal>
     (settled.is_open() || done_by_hand).then(|| proposal.clone())
 }
 
+/// What became of these pull requests; makes no call when there is none.
+pub(crate) fn states(
+    ports: &Ports<'_>,
+    remote: &RemoteView,
+    asked: BTreeMap<TaskId, RecordedProposal>,
+) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
+    if asked.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    match ports.forge.kind() {
+        ForgeKind::GitHub => ask_forge(ports, asked),
+        ForgeKind::Git => Ok(asked
+            .into_iter()
+            .map(|(id, proposal)| (id, ask_git(ports, remote, &proposal)))
+            .collect()),
+    }
+}
+
 fn ask_forge(
-    sweep: &Sweep<'_>,
+    ports: &Ports<'_>,
     asked: BTreeMap<TaskId, RecordedProposal>,
 ) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
     let recorded: Vec<RecordedProposal> = asked.values().cloned().collect();
-    let answers = sweep.ports.forge.proposals(&recorded)?;
+    let answers = ports.forge.proposals(&recorded)?;
     Ok(asked
         .into_iter()
         .map(|(id, proposal)| {
@@ -59,9 +71,9 @@ fn ask_forge(
 }
 
 /// Without pull requests, the freshly fetched base says what is merged (V3).
-fn ask_git(sweep: &Sweep<'_>, proposal: &RecordedProposal) -> ProposalState {
-    match sweep.remote.get(&proposal.base) {
-        RemoteBranch::At(_) => match sweep.ports.vcs.merged(&proposal.commit, &proposal.base) {
+fn ask_git(ports: &Ports<'_>, remote: &RemoteView, proposal: &RecordedProposal) -> ProposalState {
+    match remote.get(&proposal.base) {
+        RemoteBranch::At(_) => match ports.vcs.merged(&proposal.commit, &proposal.base) {
             Answer::Yes => ProposalState::Merged { head: proposal.commit.clone(), merge: None },
             Answer::No => ProposalState::Open { changes_requested: Vec::new() },
             Answer::Unknown => ProposalState::Unknown("git could not tell".to_owned()),

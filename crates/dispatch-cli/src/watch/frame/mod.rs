@@ -1,0 +1,377 @@
+//! The live view as lines: a pure function of what is known and of the size of the terminal.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use dispatch_core::id::TaskId;
+use dispatch_engine::status::{LaneStatus, QueuedStatus, RunningStatus, SlotStatus, StatusReport};
+use unicode_width::UnicodeWidthChar;
+
+use crate::render::{duration, plain};
+
+#[cfg(test)]
+mod tests;
+
+/// The size of what is drawn on, in characters; without rows everything is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Size {
+    pub(super) columns: usize,
+    pub(super) rows: Option<usize>,
+}
+
+/// Whether colours are used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Paint {
+    Colours,
+    Plain,
+}
+
+/// What a person may have asked the view to show instead of the events.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Mode {
+    /// The overview.
+    Overview,
+    /// The log of a task.
+    Log(TaskId),
+    /// The question whether to cancel a task.
+    Sure(TaskId),
+}
+
+/// Everything that is shown.
+#[derive(Debug)]
+pub(super) struct View<'a> {
+    /// The board's name, and how it is watched.
+    pub(super) about: String,
+    /// The time of day.
+    pub(super) clock: String,
+    /// What the passes are doing.
+    pub(super) pass: String,
+    /// What keeps the status from being known.
+    pub(super) trouble: Option<&'a str>,
+    /// The status.
+    pub(super) report: Option<&'a StatusReport>,
+    /// Titles of tasks.
+    pub(super) titles: &'a BTreeMap<TaskId, String>,
+    /// The last line of the log of each running attempt.
+    pub(super) activity: &'a BTreeMap<TaskId, String>,
+    /// What happened, the oldest first.
+    pub(super) events: &'a VecDeque<(String, String)>,
+    /// The lines of the log that is open.
+    pub(super) log: &'a [String],
+    /// The chosen slot.
+    pub(super) chosen: Option<usize>,
+    /// What a person asked for.
+    pub(super) mode: &'a Mode,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Tone {
+    Plain,
+    Heading,
+    Faint,
+    Good,
+    Wait,
+    Bad,
+}
+
+impl Tone {
+    const fn code(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Heading => "\x1b[1m",
+            Self::Faint => "\x1b[2m",
+            Self::Good => "\x1b[32m",
+            Self::Wait => "\x1b[33m",
+            Self::Bad => "\x1b[31m",
+        }
+    }
+}
+
+struct Sheet {
+    columns: usize,
+    paint: Paint,
+    lines: Vec<String>,
+}
+
+impl Sheet {
+    fn new(size: Size, paint: Paint) -> Self {
+        Self { columns: size.columns, paint, lines: Vec::new() }
+    }
+
+    /// Adds a line of parts, cut to the width.
+    fn add(&mut self, parts: &[(Tone, &str)]) {
+        let mut left = self.columns;
+        let mut line = String::new();
+        for (number, (tone, text)) in parts.iter().enumerate() {
+            let last = number + 1 == parts.len();
+            let (text, width) = cut(&plain(text), left, last || width_of(text) > left);
+            left -= width;
+            if self.paint == Paint::Plain || *tone == Tone::Plain {
+                line.push_str(&text);
+            } else {
+                line.extend([tone.code(), text.as_str(), "\x1b[0m"]);
+            }
+            if left == 0 {
+                break;
+            }
+        }
+        self.lines.push(if self.paint == Paint::Plain { line.trim_end().to_owned() } else { line });
+    }
+
+    /// Adds parts with ` · ` between them, on as many lines as they need.
+    fn flow(&mut self, indent: &str, tone: Tone, parts: &[String]) {
+        let mut line = indent.to_owned();
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            let begun = line.len() > indent.len();
+            if begun && width_of(&line) + 3 + width_of(part) > self.columns {
+                self.add(&[(tone, &line)]);
+                line = format!("{indent}{part}");
+            } else {
+                line.push_str(if begun { " · " } else { "" });
+                line.push_str(part);
+            }
+        }
+        if line.len() > indent.len() {
+            self.add(&[(tone, &line)]);
+        }
+    }
+}
+
+fn width_of(text: &str) -> usize {
+    text.chars().map(|c| c.width().unwrap_or(0)).sum()
+}
+
+/// The text in at most so many columns, the cut marked, and its width.
+fn cut(text: &str, columns: usize, mark: bool) -> (String, usize) {
+    let whole = width_of(text);
+    if whole <= columns {
+        return (text.to_owned(), whole);
+    }
+    let room = if mark { columns.saturating_sub(1) } else { columns };
+    let (mut kept, mut used) = (String::new(), 0);
+    for c in text.chars() {
+        let width = c.width().unwrap_or(0);
+        if used + width > room {
+            break;
+        }
+        used += width;
+        kept.push(c);
+    }
+    if mark && columns > 0 {
+        kept.push('…');
+        used += 1;
+    }
+    (kept, used)
+}
+
+/// The lines of the view, no more and no wider than the terminal.
+pub(super) fn frame(view: &View<'_>, size: Size, paint: Paint) -> Vec<String> {
+    let mut top = Sheet::new(size, paint);
+    header(&mut top, view);
+    if let Some(trouble) = view.trouble {
+        top.add(&[(Tone::Bad, "! "), (Tone::Plain, trouble)]);
+    }
+    if let Some(report) = view.report {
+        slots(&mut top, view, report);
+        lanes(&mut top, &report.lanes);
+    }
+    let mut bottom = Sheet::new(size, paint);
+    footer(&mut bottom, view, size.rows.is_some());
+    let mut lines = top.lines;
+    let Some(rows) = size.rows else {
+        let mut rest = Sheet::new(size, paint);
+        queue(&mut rest, view.report, usize::MAX);
+        lines.extend(rest.lines);
+        lines.extend(bottom.lines);
+        return lines;
+    };
+    lines.truncate(rows.saturating_sub(bottom.lines.len()));
+    let room = rows.saturating_sub(lines.len() + bottom.lines.len());
+    let mut rest = Sheet::new(size, paint);
+    if let Mode::Log(id) = view.mode {
+        log(&mut rest, id, view.log, room);
+    } else {
+        // The events have half of what is left, and what the queue does not need.
+        queue(&mut rest, view.report, room - room / 2);
+        let left = room.saturating_sub(rest.lines.len());
+        events(&mut rest, view.events, left);
+    }
+    rest.lines.truncate(room);
+    lines.extend(rest.lines);
+    while lines.len() + bottom.lines.len() < rows {
+        lines.push(String::new());
+    }
+    lines.extend(bottom.lines);
+    lines
+}
+
+fn header(sheet: &mut Sheet, view: &View<'_>) {
+    let about = plain(&view.about);
+    let gap = sheet.columns.saturating_sub(width_of(&about) + width_of(&view.clock));
+    if gap > 0 {
+        let about = format!("{about}{}", " ".repeat(gap));
+        sheet.add(&[(Tone::Heading, &about), (Tone::Faint, &view.clock)]);
+    } else {
+        sheet.add(&[(Tone::Heading, &about)]);
+    }
+    if !view.pass.is_empty() {
+        sheet.add(&[(Tone::Faint, &view.pass)]);
+    }
+}
+
+fn slots(sheet: &mut Sheet, view: &View<'_>, report: &StatusReport) {
+    sheet.add(&[(Tone::Heading, "Slots")]);
+    for (number, slot) in report.slots.iter().enumerate() {
+        let mark = if view.chosen == Some(number) { "▸" } else { " " };
+        let lead = format!("{mark}{} {}  ", number + 1, slot.name);
+        let running = report.running.iter().find(|running| running.slot == slot.name);
+        match (running, &slot.held) {
+            (_, Some(cause)) => {
+                sheet.add(&[(Tone::Plain, &lead), (Tone::Bad, "HELD: "), (Tone::Plain, cause)]);
+            }
+            (Some(running), None) => attempt(sheet, view, &lead, running),
+            (None, None) => sheet.add(&[(Tone::Plain, &lead), (Tone::Faint, &idle(slot))]),
+        }
+    }
+}
+
+fn idle(slot: &SlotStatus) -> String {
+    match (&slot.task, slot.configured) {
+        (Some(task), _) => format!("bound to {task}"),
+        (None, true) => "free".to_owned(),
+        (None, false) => "free, no longer configured".to_owned(),
+    }
+}
+
+fn attempt(sheet: &mut Sheet, view: &View<'_>, lead: &str, running: &RunningStatus) {
+    let title = view.titles.get(&running.id).map_or("", String::as_str);
+    let id = running.id.to_string();
+    sheet.add(&[(Tone::Plain, lead), (Tone::Good, &id), (Tone::Plain, "  "), (Tone::Plain, title)]);
+    let elapsed = running.elapsed_s.and_then(|seconds| u64::try_from(seconds).ok());
+    let mut facts = vec![
+        running.lane.to_string(),
+        format!("attempt {}", running.attempt),
+        running.phase.to_string(),
+        elapsed.map(duration).unwrap_or_default(),
+        format!("{} turn{}", running.turns, if running.turns == 1 { "" } else { "s" }),
+        running.cost_usd.map(|cost| format!("{cost:.2} USD")).unwrap_or_default(),
+    ];
+    if !running.supervised {
+        facts.push("no supervisor: the next pass recovers it".to_owned());
+    }
+    sheet.flow("     ", Tone::Plain, &facts);
+    let age = running.beat_age_s.map(|age| format!("{} ago: ", duration(age)));
+    let last = view.activity.get(&running.id).map_or("", String::as_str);
+    if !last.is_empty() {
+        let text = format!("     {}{last}", age.unwrap_or_default());
+        sheet.add(&[(Tone::Faint, &text)]);
+    }
+}
+
+fn lanes(sheet: &mut Sheet, lanes: &[LaneStatus]) {
+    let numbers: Vec<String> = lanes
+        .iter()
+        .map(|lane| format!("{} {} of {}", lane.lane, lane.running, lane.max_parallel))
+        .collect();
+    let text = numbers.join(" · ");
+    sheet.add(&[(Tone::Heading, "Lanes  "), (Tone::Plain, &text)]);
+    for lane in lanes {
+        if let Some(pause) = &lane.pause {
+            let text = format!("  {} paused ({}): ", lane.lane, pause.cause);
+            sheet.add(&[(Tone::Wait, &text), (Tone::Plain, &pause.detail)]);
+        }
+    }
+}
+
+fn queue(sheet: &mut Sheet, report: Option<&StatusReport>, most: usize) {
+    let queue = report.map_or(&[][..], |report| &report.queue);
+    if most == 0 {
+        return;
+    }
+    if queue.is_empty() {
+        return sheet.add(&[(Tone::Heading, "Queue  "), (Tone::Faint, "empty")]);
+    }
+    sheet.add(&[(Tone::Heading, "Queue")]);
+    let room = most.saturating_sub(1);
+    let shown = if queue.len() > room { room.saturating_sub(1) } else { queue.len() };
+    let id_width = queue.iter().take(shown).map(|task| task.id.to_string().len()).max();
+    for task in queue.iter().take(shown) {
+        queued(sheet, task, id_width.unwrap_or(0));
+    }
+    if shown < queue.len() && room > 0 {
+        let text = format!("  and {} more", queue.len() - shown);
+        sheet.add(&[(Tone::Faint, &text)]);
+    }
+}
+
+fn queued(sheet: &mut Sheet, task: &QueuedStatus, id_width: usize) {
+    let verdict = match task.verdict.reason {
+        None => task.verdict.verdict.to_owned(),
+        Some(reason) => format!("{}: {reason}", task.verdict.verdict),
+    };
+    let tone = match task.verdict.verdict {
+        "launch" => Tone::Good,
+        "block" => Tone::Bad,
+        _ => Tone::Wait,
+    };
+    let id = format!("  {:<id_width$}  ", task.id.to_string());
+    // The verdict is what a person looks for, so the title is what gives way.
+    let room = sheet.columns.saturating_sub(width_of(&id) + width_of(&verdict) + 2);
+    let (title, used) = cut(&plain(&task.title), room, true);
+    let gap = " ".repeat(room.saturating_sub(used) + 2);
+    if room >= 8 {
+        sheet.add(&[
+            (Tone::Plain, &id),
+            (Tone::Plain, &title),
+            (Tone::Plain, &gap),
+            (tone, &verdict),
+        ]);
+    } else {
+        sheet.add(&[(Tone::Plain, &id), (tone, &verdict)]);
+    }
+}
+
+fn events(sheet: &mut Sheet, events: &VecDeque<(String, String)>, room: usize) {
+    if room < 2 {
+        return;
+    }
+    sheet.add(&[(Tone::Heading, "Events")]);
+    let skipped = events.len().saturating_sub(room - 1);
+    for (time, text) in events.iter().skip(skipped) {
+        let time = format!("  {time}  ");
+        let tone = if text.starts_with("problem") || text.contains("failed") {
+            Tone::Bad
+        } else {
+            Tone::Plain
+        };
+        sheet.add(&[(Tone::Faint, &time), (tone, text)]);
+    }
+}
+
+fn log(sheet: &mut Sheet, id: &TaskId, log: &[String], room: usize) {
+    let heading = format!("Log of {id}");
+    sheet.add(&[(Tone::Heading, &heading)]);
+    if log.is_empty() {
+        sheet.add(&[(Tone::Faint, "  nothing yet")]);
+    }
+    let skipped = log.len().saturating_sub(room.saturating_sub(1));
+    for line in log.iter().skip(skipped) {
+        sheet.add(&[(Tone::Plain, line)]);
+    }
+}
+
+fn footer(sheet: &mut Sheet, view: &View<'_>, live: bool) {
+    if !live {
+        return;
+    }
+    match view.mode {
+        Mode::Overview => {
+            let keys = "q quit · 1-9 choose · l log · c cancel · d dispatch";
+            sheet.add(&[(Tone::Faint, keys)]);
+        }
+        Mode::Log(_) => sheet.add(&[(Tone::Faint, "esc back · q quit · 1-9 another")]),
+        Mode::Sure(id) => {
+            let text = format!("Cancel {id} and keep its work? y / n");
+            sheet.add(&[(Tone::Wait, &text)]);
+        }
+    }
+}
