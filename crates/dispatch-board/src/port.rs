@@ -258,7 +258,9 @@ impl Board for DiskBoard {
                 Checklist::Acceptance => &task.acceptance,
                 Checklist::DefinitionOfDone => &task.definition_of_done,
             };
-            Ok(match items.iter().find(|item| item.text == text) {
+            let named = || items.iter().filter(|item| item.text == text);
+            // Of two items with one text the open one is meant.
+            Ok(match named().find(|item| !item.checked).or_else(|| named().next()) {
                 None => Decision::Decline(Declined::Tick(Tick::NoSuchItem)),
                 Some(item) if item.checked => {
                     Decision::Decline(Declined::Tick(Tick::AlreadyTicked))
@@ -301,7 +303,7 @@ impl Board for DiskBoard {
             Ok(Wrote::Gone) => Ok(WorkerEditEnd::Refused(format!("the board does not hold {id}"))),
             Err(BoardError::Edit { source, .. }) => Ok(WorkerEditEnd::Refused(source.to_string())),
             Err(error @ BoardError::Protected { .. }) => {
-                Ok(WorkerEditEnd::Refused(error.to_string()))
+                Ok(WorkerEditEnd::Protected(error.to_string()))
             }
             Err(error) if error.is_busy() => {
                 Ok(WorkerEditEnd::Refused(format!("the board is busy: {error}")))

@@ -394,7 +394,7 @@ impl Repository {
                 GitError::RemoteRefused {
                     url,
                     name: name.to_owned(),
-                    why: format!("{summary}: {said}"),
+                    why: format!("{summary}: {said} (git {})", finished.ended),
                 }
             }
             _ => call.refusal(finished),

@@ -241,6 +241,20 @@ fn n38_a_tick_is_found_by_text() {
     assert_eq!(ticked, ["two"]);
 }
 
+/// B3.6: of two items with the same text each is ticked in its turn.
+#[test]
+fn b3_6_of_two_items_with_one_text_the_open_one_is_ticked() {
+    let place = place("");
+    let twice = TASK.replace("- [ ] #1 one", "- [ ] #1 one\n- [ ] #2 one");
+    fs::write(&place.file, twice.replace("#2 two", "#3 two")).unwrap();
+    let board = place.board();
+    let tick = || board.tick(&id(), Checklist::Acceptance, "one").unwrap();
+    assert_eq!([tick(), tick(), tick()], [Tick::Ticked, Tick::Ticked, Tick::AlreadyTicked]);
+    let task = board.task(&id()).unwrap().unwrap();
+    let ticked: Vec<bool> = task.acceptance.iter().map(|item| item.checked).collect();
+    assert_eq!(ticked, [true, true, false]);
+}
+
 #[test]
 fn w2_a_workers_edits_are_one_edit_under_its_name() {
     let place = place("");
@@ -268,7 +282,7 @@ fn n36_a_workers_edit_that_would_change_a_protected_field_is_refused() {
         let edits = [WorkerEdit::Replace { section: Section::Plan, text: text.to_owned() }];
         let end = board.edit_for_worker(&id(), &edits, AttemptNumber::FIRST).unwrap();
         assert!(
-            matches!(&end, WorkerEditEnd::Refused(why) if why.contains("only a person may change")),
+            matches!(&end, WorkerEditEnd::Protected(why) if why.contains("only a person may change")),
             "{text}: {end:?}"
         );
         assert_eq!(place.text(), TASK);

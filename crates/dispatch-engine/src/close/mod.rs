@@ -85,6 +85,10 @@ impl CloseSteps for EngineSteps<'_, '_> {
         self.fault_since_ms = None;
         let empty = CloseState::new(run.clone());
         self.attempt.state.close.get_or_insert(empty).run = run.clone();
+        if self.lock.is_none() {
+            // The slot is released and the task is nobody's: a new claim may write its files by now.
+            return Ok(());
+        }
         if self.attempt.record.phase == Phase::Ended && step != CloseStep::Freeze {
             // The record ended with the slot; what follows is the next sweep's too.
             return self.attempt.save_state();

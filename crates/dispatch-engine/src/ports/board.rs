@@ -81,6 +81,8 @@ pub enum Tick {
 pub enum WorkerEditEnd {
     /// It is written.
     Written,
-    /// It would change how a protected field reads (W2), or the board refused: why.
+    /// It would change how a protected field reads (W2): why.
+    Protected(String),
+    /// The board refused: why.
     Refused(String),
 }

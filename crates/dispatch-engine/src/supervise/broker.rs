@@ -81,6 +81,9 @@ fn decide(attempt: &Attempt<'_>, mail: &Mail) -> Answer {
                 Ok(WorkerEditEnd::Written) => {
                     Answer { exit: 0, stdout: "done\n".to_owned(), stderr: String::new() }
                 }
+                Ok(WorkerEditEnd::Protected(why)) => {
+                    Answer::refused(format!("refused by policy (W2): {why}"))
+                }
                 Ok(WorkerEditEnd::Refused(why)) => Answer::failed(why),
                 Err(error) => Answer::failed(error.chain()),
             }

@@ -54,6 +54,17 @@ fn d6_8_the_slot_is_free_before_the_record_ends() {
     assert!(world.position("free the slot") < world.position("end the record"));
 }
 
+/// D9.7, README §5: once the task's lock is let go, a new claim may keep its own state there.
+#[test]
+fn d9_7_nothing_of_the_task_is_written_after_its_lock_was_let_go() {
+    let world = World::new(diligent());
+    world.supervise(Mode::Begin);
+    let end = world.position("end the record");
+    let log = &world.state().log;
+    assert!(log[..end].iter().any(|line| line == "keep attempt"), "{log:#?}");
+    assert!(!log[end..].iter().any(|line| line == "keep attempt"), "{log:#?}");
+}
+
 #[test]
 fn c5_2_checks_run_in_the_verification_tree_with_the_command_of_the_launch() {
     let world = World::new(diligent());
@@ -145,12 +156,14 @@ fn w2_the_broker_applies_the_policy_again() {
         Act::Mail(vec!["T-6", "--check-ac", "1"]),
         Act::Mail(vec!["T-5", "--status", "Done"]),
         Act::Mail(vec!["T-5", "--check-dod", "1"]),
+        Act::Mail(vec!["T-5", "--plan", "reads otherwise"]),
         Act::Mail(vec!["T-5", "--check-ac", "1", "--check-ac", "2"]),
         result("Done."),
         Act::Exit(0),
     ]);
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     let exits: Vec<i32> = world.state().answers.iter().map(|(exit, ..)| *exit).collect();
-    assert_eq!(exits, [0, 2, 2, 2, 0]);
+    assert_eq!(exits, [0, 2, 2, 2, 2, 0]);
+    assert!(world.state().answers[4].2.contains("(W2)"), "{}", world.state().answers[4].2);
     assert!(world.state().answers[0].1.contains("Task T-5"));
 }

@@ -95,7 +95,7 @@ pub enum ForgeError {
         command: String,
         /// The kind.
         fault: ForgeFault,
-        /// gh's own words.
+        /// How it ended, and gh's own words.
         words: String,
     },
     /// This forge has no such thing.
@@ -138,7 +138,7 @@ impl ForgeError {
         Self::Failed {
             command: command.to_owned(),
             fault: fault_of(finished, &stderr, &stdout),
-            words,
+            words: format!("it {}; {words}", finished.ended),
         }
     }
 

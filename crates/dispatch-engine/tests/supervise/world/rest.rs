@@ -93,6 +93,13 @@ impl Board for World {
             return Ok(WorkerEditEnd::Refused("the task is gone".to_owned()));
         };
         for edit in edits {
+            if let WorkerEdit::Replace { text, .. } = edit
+                && text == "reads otherwise"
+            {
+                return Ok(WorkerEditEnd::Protected(
+                    "it would change a protected field".to_owned(),
+                ));
+            }
             match edit {
                 WorkerEdit::Check { list, index, checked } => {
                     let item = items(task, *list).iter_mut().find(|item| item.index == *index);

@@ -123,7 +123,9 @@ impl Store for World {
         name: &'static str,
         value: &Value,
     ) -> Result<(), PortError> {
-        self.effect().private.insert(name.to_owned(), value.clone());
+        let mut state = self.effect();
+        state.log.push(format!("keep {name}"));
+        state.private.insert(name.to_owned(), value.clone());
         Ok(())
     }
 
