@@ -1,6 +1,7 @@
 //! Programs whose grant amounts to more than it says (P4.3).
 
 use super::{Lint, Reach};
+use crate::permission::relation::split_operators;
 use crate::permission::shell::ShellPattern;
 use crate::permission::wrappers::{Peeled, peel};
 
@@ -181,8 +182,18 @@ const BUILD_TOOLS: &[&str] = &[
     "docker", "podman", "kubectl", "rake", "ant", "cmake", "ninja", "bazel",
 ];
 
+/// Programs that run what they read from their standard input, whatever their arguments are. A rule does not look at
+/// that: a document may stand there, or any file [redir-24].
+const READING_RUNNERS: &[&str] = &[
+    "at", "batch", "psql", "mysql", "sqlite", "ssh", "ed", "ex", "nc", "ncat", "socat", "m4",
+    "parallel", "xargs", "crontab", "expect", "gdb", "ghci", "jshell",
+];
+
 /// Programs that change the board or the dispatcher's own state.
-const BOARD_PROGRAMS: &[&str] = &["backlog", "dispatch", "worker-edit"];
+const BOARD_PROGRAMS: &[&str] = &["backlog", "backlog.md", "dispatch", "worker-edit"];
+
+/// Words of them that only show something.
+const BOARD_VIEWS: &[&str] = &["list", "view", "search", "overview", "status", "explain", "logs"];
 
 /// Programs that write where the agent does not look [a_tee-02, cmdnoed-15].
 const WRITERS: &[&str] = &[
@@ -200,6 +211,49 @@ const READERS: &[(&str, &str)] = &[
     ("rg", "`rg --pre` runs a program"),
     ("fd", "`fd -x` runs a program"),
     ("xxd", "`xxd` writes its second argument"),
+    ("shuf", "`shuf -o` writes a file"),
+    ("iconv", "`iconv -o` writes a file"),
+    ("csplit", "`csplit -f` writes files anywhere"),
+    ("yq", "`yq -i` writes a file"),
+    ("less", "`less` runs programs and writes files"),
+    ("more", "`more` runs programs"),
+    ("man", "`man -P` runs a program"),
+];
+
+/// Commands of git that read, or that write nothing but the files and the index of the worktree they run in.
+const GIT_KEPT: &[&str] = &[
+    "add",
+    "annotate",
+    "blame",
+    "cat-file",
+    "check-attr",
+    "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
+    "checkout",
+    "cherry",
+    "clean",
+    "commit",
+    "count-objects",
+    "describe",
+    "for-each-ref",
+    "ls-files",
+    "ls-tree",
+    "merge-base",
+    "mv",
+    "name-rev",
+    "reset",
+    "restore",
+    "rev-list",
+    "rev-parse",
+    "rm",
+    "shortlog",
+    "show-branch",
+    "show-ref",
+    "status",
+    "switch",
+    "var",
+    "version",
 ];
 
 /// Commands of git that write outside the slot or run a program.
@@ -236,8 +290,8 @@ const RUNNER_OPTIONS: &[&str] = &[
 
 /// Judges how far the command a pattern grants can reach; none when it stays what it says.
 pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
-    if matches!(pattern, ShellPattern::Text(_)) {
-        return None;
+    if let ShellPattern::Text(text) = pattern {
+        return split_operators(text).into_iter().find_map(lint_text);
     }
     match peel(pattern) {
         Peeled::Inner(inner) if !inner.head().is_empty() => return lint_reach(&inner),
@@ -262,18 +316,14 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
         let acts = rest.iter().any(|word| word.starts_with("-exec") || *word == "-delete");
         return acts.then(|| Lint::reaches(Reach::Acts, "`find` with actions runs programs"));
     }
-    if BOARD_PROGRAMS.contains(&program) {
-        return Some(Lint::reaches(
-            Reach::Acts,
-            format!(
-                "`{program}` reaches other tasks; a worker's own board command is granted by itself"
-            ),
-        ));
+    if let Some(board) = board_program(&words) {
+        return Some(lint_board(board));
     }
     let open = |word: &&str| {
         RUNNER_OPTIONS.contains(word) || (word.starts_with('-') && !BUILD_TOOLS.contains(&program))
     };
-    if RUNNERS.contains(&program) && rest.iter().all(open) {
+    let runs = RUNNERS.contains(&program) && rest.iter().all(open);
+    if runs || READING_RUNNERS.contains(&program) {
         return Some(Lint::reaches(
             Reach::Acts,
             format!("`{program}` runs what it is given: it grants any program"),
@@ -292,10 +342,60 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
     lint_output_option(rest)
 }
 
+/// Judges a command that is granted as it is written. It says all it does, unless it does what it reads.
+fn lint_text(text: &str) -> Option<Lint> {
+    let pattern = ShellPattern::Text(text.trim().to_owned());
+    if let Peeled::Inner(inner) = peel(&pattern)
+        && inner != pattern
+        && !inner.head().is_empty()
+    {
+        return lint_text(inner.head());
+    }
+    let words: Vec<&str> = text.split_whitespace().collect();
+    let (program, rest) = words.split_first()?;
+    if let Some(board) = board_program(&words) {
+        let shows = rest.iter().any(|word| BOARD_VIEWS.contains(word));
+        return (!shows).then(|| lint_board(board));
+    }
+    let program = plain_name(program);
+    let told = |word: &&str| ["--version", "--help"].contains(word);
+    let waits = RUNNERS.contains(&program)
+        && !BUILD_TOOLS.contains(&program)
+        && rest.iter().all(|word| word.starts_with('-'))
+        && !rest.iter().any(told);
+    (waits || READING_RUNNERS.contains(&program)).then(|| {
+        Lint::reaches(
+            Reach::Acts,
+            format!(
+                "`{program}` runs what it reads from its standard input, which no rule looks at"
+            ),
+        )
+    })
+}
+
+/// The program among the words that reaches the board: also behind a program that fetches and runs others.
+fn board_program<'a>(words: &[&'a str]) -> Option<&'a str> {
+    let (first, rest) = words.split_first()?;
+    let fetched = RUNNERS.contains(&plain_name(first));
+    let mut named = std::iter::once(first).chain(rest.iter().filter(|_| fetched));
+    named.find_map(|word| {
+        let name = word.rsplit('/').next().unwrap_or(word);
+        BOARD_PROGRAMS.contains(&name).then_some(name)
+    })
+}
+
+fn lint_board(program: &str) -> Lint {
+    let why = format!(
+        "`{program}` reaches other tasks; a worker's own board command is granted by itself"
+    );
+    Lint::reaches(Reach::Acts, why)
+}
+
 /// The name of a program without its folder and version: `/usr/bin/python3.12` is `python`.
 fn plain_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
-    let known = |name: &str| RUNNERS.contains(&name) || WRITERS.contains(&name);
+    let known =
+        |name: &str| [RUNNERS, WRITERS, READING_RUNNERS].iter().any(|names| names.contains(&name));
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     if !known(name) && known(bare) { bare } else { name }
 }
@@ -311,8 +411,10 @@ fn lint_open_name(start: &str) -> Option<Lint> {
     if start.is_empty() {
         return Some(Lint::reaches(Reach::Acts, "it begins with a star: it grants any program"));
     }
-    let reached = RUNNERS.iter().chain(WRITERS).find(|name| name.starts_with(start));
-    reached.map(|name| {
+    let readers = READERS.iter().map(|(name, _)| name);
+    let reaching = [RUNNERS, WRITERS, READING_RUNNERS, BOARD_PROGRAMS, &["git"]];
+    let mut names = reaching.into_iter().flatten().chain(readers);
+    names.find(|name| name.starts_with(start)).map(|name| {
         Lint::reaches(Reach::Acts, format!("the star in the program's name takes in `{name}`"))
     })
 }
@@ -333,7 +435,16 @@ fn lint_git(rest: &[&str]) -> Option<Lint> {
         return Some(Lint::reaches(Reach::Acts, "an option before the command opens all of git"));
     }
     let door = GIT_DOORS.iter().find(|(name, _)| name == command);
-    door.map(|(_, why)| Lint::reaches(Reach::Acts, *why)).or_else(|| lint_output_option(rest))
+    if let Some((_, why)) = door {
+        return Some(Lint::reaches(Reach::Acts, *why));
+    }
+    if !GIT_KEPT.contains(command) {
+        let why = format!(
+            "`git {command}` changes what other worktrees share, or runs or writes what the agent does not look at"
+        );
+        return Some(Lint::reaches(Reach::Acts, why));
+    }
+    lint_output_option(rest)
 }
 
 /// The words that every admitted command begins with, complete ones only.
