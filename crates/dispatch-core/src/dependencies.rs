@@ -50,6 +50,9 @@ pub fn effectively_done(board: &Board, id: &TaskId) -> bool {
 
 /// Judges the dependencies of `task`. What can never be met is said before what may still be.
 pub fn judge(board: &Board, task: &Task) -> Dependencies {
+    if task.dependencies.is_empty() && task.foreign_dependencies.is_empty() {
+        return Dependencies::Met;
+    }
     let mut never: Vec<(String, NeverDone)> =
         task.foreign_dependencies.iter().map(|text| (text.clone(), NeverDone::NotAnId)).collect();
     let (mut unseen, mut not_done) = (Vec::new(), Vec::new());

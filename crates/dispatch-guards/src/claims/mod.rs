@@ -89,6 +89,9 @@ impl TestSiblings {
     }
 
     fn expand(&self, path: &str) -> Vec<String> {
+        if self.patterns.is_empty() {
+            return Vec::new();
+        }
         let Some((stem_path, extension)) = split_extension(path) else { return Vec::new() };
         let (directory, stem) = match stem_path.rsplit_once('/') {
             Some((directory, stem)) => (format!("{directory}/"), stem),
@@ -137,9 +140,10 @@ pub fn expand_claim(path: &str, siblings: &TestSiblings) -> Vec<String> {
 
 /// Whether two paths are the same or one lies under the other (§8.3).
 pub fn has_path_overlap(a: &str, b: &str) -> bool {
-    let a = a.strip_suffix('/').unwrap_or(a);
-    let b = b.strip_suffix('/').unwrap_or(b);
-    a == b || lies_under(a, b) || lies_under(b, a)
+    let a = a.strip_suffix('/').unwrap_or(a).as_bytes();
+    let b = b.strip_suffix('/').unwrap_or(b).as_bytes();
+    let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
+    long.starts_with(short) && long.get(short.len()).is_none_or(|next| *next == b'/')
 }
 
 /// Whether `path` lies under the directory `directory`.
@@ -188,7 +192,6 @@ pub fn grounds(path: &str, siblings: &TestSiblings) -> Vec<Ground> {
 pub struct Claims {
     entries: Vec<Claim>,
     grounds: Vec<(usize, Ground)>,
-    paths: Vec<String>,
     globs: Vec<GlobMatcher>,
 }
 
@@ -204,8 +207,6 @@ impl Claims {
                 .extend(grounds(&claim.path, siblings).into_iter().map(|ground| (index, ground)));
             if is_glob(&claim.path) {
                 claims.globs.extend(literal_glob(&claim.path));
-            } else {
-                claims.paths.extend(expand_claim(&claim.path, siblings));
             }
             claims.entries.push(claim);
         }
@@ -242,9 +243,12 @@ impl Claims {
     /// Whether a changed file is declared (§8.6): it equals a ground, lies under one, or a glob entry
     /// matches it. Being above a claim does not count, nor does the directory a glob widens to.
     pub fn declare(&self, changed: &str) -> bool {
-        self.paths.iter().any(|path| {
-            let path = path.strip_suffix('/').unwrap_or(path);
-            changed == path || lies_under(changed, path)
+        self.grounds.iter().any(|(entry, ground)| match ground {
+            Ground::At(path) if !is_glob(&self.entries[*entry].path) => {
+                let path = path.strip_suffix('/').unwrap_or(path);
+                changed == path || lies_under(changed, path)
+            }
+            Ground::At(_) | Ground::Repository => false,
         }) || self.globs.iter().any(|glob| glob.is_match(changed))
     }
 

@@ -39,7 +39,7 @@ use crate::claims::{
 };
 use crate::paths::PathPolicy;
 use crate::permission::LaneSurface;
-use crate::test_command::{TestCommand, TestShapes, resolve_test_command};
+use crate::test_command::{Refusal, TestCommand, TestShapes, resolve_test_command};
 use crate::verdict::Verdict;
 
 /// Uncounted attempts after which a task waits for a person.
@@ -99,7 +99,7 @@ impl Guard {
 
     fn evaluate(self, input: &GuardInput<'_>, own: &Own) -> Verdict {
         match self {
-            Self::Readiness => readiness::evaluate(input),
+            Self::Readiness => readiness::evaluate(input, own),
             Self::Permissions => permissions::evaluate(input, own),
             Self::Tier => tier::evaluate(input),
             Self::Paths => paths::evaluate(input, own),
@@ -328,7 +328,7 @@ pub struct GuardInput<'a> {
 /// What follows from the task's own text, found once for all guards.
 struct Own {
     claims: Claims,
-    test_command: Option<TestCommand>,
+    test_command: Option<Result<TestCommand, Refusal>>,
 }
 
 impl Own {
@@ -337,7 +337,7 @@ impl Own {
         let text = input.task.test_command.given();
         Self {
             claims: Claims::of_task(input.task, &input.limits.project_root, policy.siblings),
-            test_command: text.and_then(|text| resolve_test_command(text, policy.test_shapes).ok()),
+            test_command: text.map(|text| resolve_test_command(text, policy.test_shapes)),
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn evaluate(input: &GuardInput<'_>, own: &Own) -> Verdict {
     };
     let task = TaskRules {
         worker_edit: input.worker_edit_rule.map(str::to_owned),
-        test_command: own.test_command.as_ref().map(crate::test_command::TestCommand::rule),
+        test_command: own.test_command.as_ref().and_then(|found| Some(found.as_ref().ok()?.rule())),
     };
     let conflicts = surface.conflicts(&task);
     // A conflict with the lane is no fault of the task, and pauses the lane whoever finds it.

@@ -5,21 +5,20 @@ use dispatch_core::path::containment_fault;
 use dispatch_core::task::{OneLine, Task};
 use dispatch_core::triage::{Answer, ExecutionPath, Lane, Tier};
 
-use super::{GuardInput, GuardMessage, Role, list};
-use crate::test_command::resolve_test_command;
+use super::{GuardInput, GuardMessage, Own, Role, list};
 use crate::verdict::{Grounds, Verdict};
 
 /// The most that task text, comments and reviews may take.
 pub const MAX_PROMPT_BYTES: usize = 400_000;
 
 /// The first reason decides; what else is wrong is told in the same comment.
-pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
+pub(super) fn evaluate(input: &GuardInput<'_>, own: &Own) -> Verdict {
     let mut found = Vec::new();
     check_size(input, &mut found);
     check_triage(input.task, &mut found);
     let whole = input.role == Role::Close;
     if !(whole && input.task.test_command == OneLine::Missing) {
-        check_test_command(input, &mut found);
+        check_test_command(input.task, own, &mut found);
     }
     if !(whole && input.task.declared_files.is_empty()) {
         check_files(input, &mut found);
@@ -73,35 +72,37 @@ fn check_size(input: &GuardInput<'_>, found: &mut Vec<(BlockReason, Grounds)>) {
 }
 
 fn check_triage(task: &Task, found: &mut Vec<(BlockReason, Grounds)>) {
-    check_answer("tier", &task.tier, &list(Tier::ALL), found);
-    check_answer("lane", &task.lane, &list(Lane::ALL), found);
-    check_answer("path", &task.path, &list(ExecutionPath::ALL), found);
+    check_answer("tier", &task.tier, || list(Tier::ALL), found);
+    check_answer("lane", &task.lane, || list(Lane::ALL), found);
+    check_answer("path", &task.path, || list(ExecutionPath::ALL), found);
 }
 
 fn check_answer<T>(
     key: &str,
     answer: &Answer<T>,
-    allowed: &str,
+    allowed: impl Fn() -> String,
     found: &mut Vec<(BlockReason, Grounds)>,
 ) {
     match answer {
         Answer::Given(_) => {}
         Answer::Missing => {
-            let values = [("key", key), ("allowed", allowed)];
+            let allowed = allowed();
+            let values = [("key", key), ("allowed", allowed.as_str())];
             let grounds = Grounds::of(GuardMessage::MissingTriage, &values);
             found.push((BlockReason::MissingTriage, grounds));
         }
         Answer::Conflicting(labels) => {
             let labels = list(labels);
-            let values = [("labels", labels.as_str()), ("key", key), ("allowed", allowed)];
+            let allowed = allowed();
+            let values = [("labels", labels.as_str()), ("key", key), ("allowed", allowed.as_str())];
             let grounds = Grounds::of(GuardMessage::ConflictingTriage, &values);
             found.push((BlockReason::ConflictingTriage, grounds));
         }
     }
 }
 
-fn check_test_command(input: &GuardInput<'_>, found: &mut Vec<(BlockReason, Grounds)>) {
-    match &input.task.test_command {
+fn check_test_command(task: &Task, own: &Own, found: &mut Vec<(BlockReason, Grounds)>) {
+    match &task.test_command {
         OneLine::Missing => found.push((
             BlockReason::MissingTestCommand,
             Grounds::of(GuardMessage::MissingTestCommand, &[]),
@@ -113,7 +114,7 @@ fn check_test_command(input: &GuardInput<'_>, found: &mut Vec<(BlockReason, Grou
             found.push((BlockReason::InvalidTestCommand, grounds));
         }
         OneLine::Given(command) => {
-            if let Err(refusal) = resolve_test_command(command, input.policy.test_shapes) {
+            if let Some(Err(refusal)) = &own.test_command {
                 let why = refusal.to_string();
                 let values =
                     [("command", command.as_str()), ("why", &why), ("word", &refusal.word)];

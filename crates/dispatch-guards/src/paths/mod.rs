@@ -16,7 +16,7 @@
 mod builtin;
 
 use dispatch_core::triage::Lane;
-use globset::{GlobBuilder, GlobMatcher};
+use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet};
 
 use crate::claims::{Claims, is_glob};
 
@@ -95,11 +95,45 @@ pub struct PathPolicyError {
     pub source: globset::Error,
 }
 
+/// A list of entries, and whether any of them may cover a path, asked at once.
+#[derive(Debug, Clone)]
+struct Entries {
+    all: Vec<Entry>,
+    any: GlobSet,
+}
+
+impl Entries {
+    fn new(all: Vec<Entry>) -> Result<Self, PathPolicyError> {
+        let mut any = GlobSet::builder();
+        for entry in &all {
+            any.add(entry.matcher.glob().clone());
+            any.add(entry.below.clone());
+            if let Some(folder) = &entry.folder {
+                any.add(folder.glob().clone());
+            }
+        }
+        let together = |source| PathPolicyError { glob: "all of them together".to_owned(), source };
+        let any = any.build().map_err(together)?;
+        Ok(Self { all, any })
+    }
+
+    /// The first entry that counts and covers the path.
+    fn find(&self, path: &str, counts: impl Fn(&Entry) -> bool) -> Option<&Entry> {
+        // Nearly every path falls under nothing.
+        if !self.any.is_match(path) {
+            return None;
+        }
+        self.all.iter().find(|entry| counts(entry) && entry.covers(path))
+    }
+}
+
 #[derive(Debug, Clone)]
 struct Entry {
     glob: String,
     origin: EntryOrigin,
     matcher: GlobMatcher,
+    /// Whatever lies below what matches.
+    below: Glob,
     /// Set when the glob ends in `/**`: the folder itself, which as a file name is as forbidden.
     folder: Option<GlobMatcher>,
 }
@@ -113,13 +147,14 @@ impl Entry {
             Case::Sensitive => glob.to_owned(),
             Case::Folded => glob.to_lowercase(),
         };
-        let folder = glob.strip_suffix("/**").map(compile).transpose();
         let named = |source| PathPolicyError { glob: written.to_owned(), source };
+        let folder = glob.strip_suffix("/**").map(build).transpose().map_err(named)?;
         Ok(Self {
             glob: written.to_owned(),
             origin,
-            matcher: compile(&glob).map_err(named)?,
-            folder: folder.map_err(named)?,
+            matcher: build(&glob).map_err(named)?.compile_matcher(),
+            below: build(&format!("{glob}/**")).map_err(named)?,
+            folder: folder.map(|folder| folder.compile_matcher()),
         })
     }
 
@@ -138,17 +173,16 @@ enum Case {
     Folded,
 }
 
-fn compile(glob: &str) -> Result<GlobMatcher, globset::Error> {
-    let glob = GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build()?;
-    Ok(glob.compile_matcher())
+fn build(glob: &str) -> Result<Glob, globset::Error> {
+    GlobBuilder::new(glob).literal_separator(true).backslash_escape(true).build()
 }
 
 /// The three lists, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct PathPolicy {
-    hard: Vec<Entry>,
-    local: Vec<Entry>,
-    review: Vec<Entry>,
+    hard: Entries,
+    local: Entries,
+    review: Entries,
     except: Vec<Entry>,
     except_folded: Vec<Entry>,
 }
@@ -188,7 +222,13 @@ impl PathPolicy {
         extend(&mut except, &lists.except, EntryOrigin::Configured, Case::Sensitive)?;
         let mut except_folded = Vec::new();
         extend(&mut except_folded, &lists.except, EntryOrigin::Configured, Case::Folded)?;
-        Ok(Self { hard, local, review, except, except_folded })
+        Ok(Self {
+            hard: Entries::new(hard)?,
+            local: Entries::new(local)?,
+            review: Entries::new(review)?,
+            except,
+            except_folded,
+        })
     }
 
     /// Every entry in force, for `config check`.
@@ -199,7 +239,7 @@ impl PathPolicy {
             (PathList::HumanReview, &self.review),
         ]
         .into_iter()
-        .flat_map(|(list, entries)| entries.iter().map(move |entry| found(list, entry)))
+        .flat_map(|(list, entries)| entries.all.iter().map(move |entry| found(list, entry)))
     }
 
     /// The globs that narrow the built-in lists (`"!"`), for `config check`.
@@ -214,15 +254,11 @@ impl PathPolicy {
         let declared_ci = lane == Some(Lane::Frontier) && claims.declare_file(path);
         let folded = fold(path);
         let freed = self.except_folded.iter().any(|entry| entry.covers(&folded));
-        let hard = self
-            .hard
-            .iter()
-            .filter(|entry| match entry.origin {
-                EntryOrigin::Firm | EntryOrigin::Configured => true,
-                EntryOrigin::BuiltIn => !freed,
-                EntryOrigin::Ci => !freed && !declared_ci,
-            })
-            .find(|entry| entry.covers(&folded));
+        let hard = self.hard.find(&folded, |entry| match entry.origin {
+            EntryOrigin::Firm | EntryOrigin::Configured => true,
+            EntryOrigin::BuiltIn => !freed,
+            EntryOrigin::Ci => !freed && !declared_ci,
+        });
         if let Some(entry) = hard {
             return Some(found(PathList::Hard, entry));
         }
@@ -256,13 +292,10 @@ impl PathPolicy {
         if plain.is_empty() { None } else { self.forbids(&plain.join("/"), lane, claims) }
     }
 
-    fn find(&self, list: PathList, entries: &[Entry], path: &str) -> Option<PathMatch> {
+    fn find(&self, list: PathList, entries: &Entries, path: &str) -> Option<PathMatch> {
         let freed = self.except.iter().any(|entry| entry.covers(path));
-        entries
-            .iter()
-            .filter(|entry| entry.origin == EntryOrigin::Configured || !freed)
-            .find(|entry| entry.covers(path))
-            .map(|entry| found(list, entry))
+        let counts = |entry: &Entry| entry.origin == EntryOrigin::Configured || !freed;
+        entries.find(path, counts).map(|entry| found(list, entry))
     }
 }
 
@@ -285,6 +318,12 @@ fn extend<S: AsRef<str>>(
 /// The path as a forgiving file system would see it: letter case aside, without the characters some
 /// of them ignore, without blanks and dots at the end of a segment.
 fn fold(path: &str) -> String {
+    let plain =
+        |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"/_-".contains(&byte);
+    let dotted = path.contains("./") || path.ends_with('.');
+    if !dotted && path.bytes().all(|byte| plain(byte) || byte == b'.') {
+        return path.to_owned();
+    }
     let segments: Vec<String> = path
         .split('/')
         .map(|segment| {

@@ -1,3 +1,4 @@
+use proptest::prelude::*;
 use test_case::test_case;
 
 use super::*;
@@ -146,4 +147,57 @@ fn a_configured_glob_that_cannot_be_read_is_named() {
     let lists = PathLists { hard: vec!["a[".to_owned()], ..PathLists::default() };
     let error = PathPolicy::new(&lists, &PolicyPlaces::default()).unwrap_err();
     assert_eq!(error.to_string(), "`a[` in `paths` is not a glob");
+}
+
+fn arb_path() -> impl Strategy<Value = String> {
+    let known = [
+        ".git",
+        "src",
+        "auth",
+        "package.json",
+        "Cargo.lock",
+        ".github",
+        "workflows",
+        "a.pem",
+        ".env.local",
+        "backlog",
+        "migrations",
+        "x",
+        "CLAUDE.md",
+        ".claude",
+        "settings.json",
+        "infra",
+        "Dockerfile",
+        "a.",
+        "docs",
+    ];
+    prop::collection::vec(prop::sample::select(known.to_vec()), 1..4)
+        .prop_map(|segments| segments.join("/"))
+}
+
+proptest! {
+    /// What is asked of all entries at once leaves out none that covers the path.
+    #[test]
+    fn c4_nothing_slips_past_the_question_to_all_entries(path in arb_path()) {
+        let lists = PathLists {
+            hard: vec!["src/**/x".to_owned(), "docs/*".to_owned()],
+            local_forbidden: vec!["x/".to_owned(), "infra/**".to_owned()],
+            ..PathLists::default()
+        };
+        let policy = policy(&lists);
+        for entries in [&policy.hard, &policy.local, &policy.review] {
+            for path in [path.clone(), fold(&path)] {
+                let one_by_one = entries.all.iter().find(|entry| entry.covers(&path));
+                let found = entries.find(&path, |_| true);
+                prop_assert_eq!(found.map(|entry| &entry.glob), one_by_one.map(|entry| &entry.glob));
+            }
+        }
+    }
+
+    /// A path that is taken as it is folds to itself in the long way, too.
+    #[test]
+    fn c4_a_plain_path_folds_to_itself(path in "[a-z0-9._/-]{0,12}") {
+        let dotted = path.split('/').any(|segment| segment.ends_with('.'));
+        prop_assert_eq!(fold(&path) == path, !dotted || path.split('/').all(|s| s.chars().all(|c| c == '.') || !s.ends_with('.')));
+    }
 }

@@ -91,6 +91,38 @@ pub(crate) struct PreparedRule {
     /// The words that every admitted command begins with, for shell patterns that are neither
     /// compounds nor begin with a variable or a wrapper.
     plain_head: Option<PlainHead>,
+    kind: Kind,
+}
+
+/// What two rules are told apart by at a glance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    /// Shell commands that all begin with this byte.
+    Command(u8),
+    /// A tool of which no shell rule and no file rule says anything.
+    OtherTool,
+    /// It takes a closer look.
+    Any,
+}
+
+impl Kind {
+    fn of(rule: &Rule, head: Option<&PlainHead>) -> Self {
+        let Some(tool) = rule.tool() else { return Self::Any };
+        match (head.and_then(|head| head.words.bytes().next()), tool) {
+            (Some(first), _) => Self::Command(first),
+            (None, "Bash" | "Edit" | "Read" | "Write" | "NotebookEdit") => Self::Any,
+            (None, _) if tool.contains('*') => Self::Any,
+            (None, _) => Self::OtherTool,
+        }
+    }
+
+    fn apart_from(self, other: Self) -> bool {
+        match (self, other) {
+            (Self::Command(first), Self::Command(second)) => first != second,
+            (Self::Command(_), Self::OtherTool) | (Self::OtherTool, Self::Command(_)) => true,
+            (Self::OtherTool, Self::OtherTool) | (Self::Any, _) | (_, Self::Any) => false,
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -103,7 +135,8 @@ struct PlainHead {
 impl PreparedRule {
     pub(crate) fn new(placed: PlacedRule) -> Self {
         let plain_head = PlainHead::of(&placed.rule);
-        Self { placed, plain_head }
+        let kind = Kind::of(&placed.rule, plain_head.as_ref());
+        Self { placed, plain_head, kind }
     }
 
     pub(crate) fn granted(text: &str) -> Self {
@@ -112,6 +145,9 @@ impl PreparedRule {
 
     /// As [`relation_placed`], with a short way for rules that begin with other words.
     pub(crate) fn relate(&self, other: &Self) -> Relation {
+        if self.kind.apart_from(other.kind) {
+            return Relation::Disjoint;
+        }
         if let (Some(a), Some(b)) = (&self.plain_head, &other.plain_head)
             && a.apart_from(b)
         {
