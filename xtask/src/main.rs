@@ -3,6 +3,7 @@
 //! `cargo xtask peers` installs the real programs the tests talk to, `cargo xtask lint`, `deny` and `test` are the
 //! three gates. Nothing has to be installed beforehand but the Rust toolchain, `npm`, `pip` and `apt-get`.
 
+mod bench;
 mod demo;
 mod gates;
 mod peers;
@@ -32,6 +33,11 @@ enum Task {
     Deny,
     /// Run every test, the programs they talk to installed first
     Test,
+    /// Measure what must be fast
+    Bench {
+        /// Only the benchmarks whose name contains this
+        filter: Option<String>,
+    },
     /// Play the whole job on a throw-away repository
     Demo {
         /// With the real board program, agent and forge client, against scripted servers
@@ -56,6 +62,7 @@ fn run(task: &Task) -> Result<()> {
         Task::Lint => gates::lint(),
         Task::Deny => gates::deny(),
         Task::Test => gates::test(),
+        Task::Bench { filter } => bench::run_all(filter.as_deref()),
         Task::Demo { real } => demo::play(*real),
     }
 }

@@ -24,6 +24,8 @@
 //! - A composed surface with no conflict grants nothing that its lists do not: whatever the loaded
 //!   settings add is granted already or denied. No denial that is added for them overlaps a granted
 //!   rule. A surface with a conflict gives no lists at all.
+//! - [`permission::SettingsFile`] takes no file that the agent would drop whole, and none that widens a
+//!   worker otherwise than by rules, which alone can be denied.
 //! - [`permission::lint`] names every recorded way in which a rule of the measured agent grants
 //!   nothing, denies nothing or grants everything.
 //! - [`permission::decide`] agrees with every recorded decision of the measured version (2.1.197) but
@@ -49,7 +51,12 @@
 //! Nor is it promised that
 //!
 //! - another version of the agent decides as the measured one does;
-//! - a program that a rule grants stays inside the slot: a test command runs whatever the tests say;
+//! - a program that a rule grants stays inside the slot: a test command runs whatever the tests say, and
+//!   so does a script of the slot that a rule names, since the worker may write it;
+//! - a star between two words stands for an argument: `pnpm --filter * test` takes in
+//!   `pnpm --filter x exec touch /elsewhere test` as well. Where that matters, name the packages;
+//! - a hook of the person's settings file leaves the agent's decisions alone: what it answers before a
+//!   tool call is obeyed, except against a denial. The bare mode runs none;
 //! - a loaded rule that is denied leaves a free command alone: a settings file that allows
 //!   `Bash(ls:*)`, which would be free, makes a launch deny it, unless the lane grants it. A session
 //!   that loads no settings has none of this, and is the safest surface.
@@ -63,6 +70,9 @@
 //! | `Bash(pnpm * test)` | `pnpm -r test` | not `pnpm test`, not `pnpm -r test x`: both globs are needed |
 //! | `Bash(pnpm * test:*)` | nothing a worker types | with `:*` the star is a literal star |
 //! | `Bash(make check)` | that very text | an inner second blank or a quote is another text |
+//! | `Bash(python3)` | that text, **and any program** | it reads one from its standard input, which no rule looks at |
+//! | `Bash(git*)` | all of git | the star stands in the name: `git -c alias.x=!sh x`, too |
+//! | `Bash(npx backlog.md:*)` | every task of the board | a program that fetches another reaches what that one does |
 //! | `Bash (make:*)` | **everything** | the blank makes it `Bash` and a leftover |
 //! | `Bash(make:*` | nothing | as a deny it denies nothing, silently |
 //! | `Bash(git log:*)` | `git log --output=/x`, too | some readers have an option that writes |
@@ -84,7 +94,7 @@
 //! ```
 //! use dispatch_core::triage::Lane;
 //! use dispatch_guards::permission::{
-//!     LaneRules, LaneSurface, LoadedFile, RuleSource, Severity, TaskRules, lint_lists,
+//!     LaneRules, LaneSurface, RuleSource, SettingsFile, Severity, TaskRules, lint_lists,
 //! };
 //! use dispatch_guards::test_command::{TestShapes, resolve_test_command};
 //!
@@ -95,13 +105,12 @@
 //! let findings = lint_lists(Lane::Frontier, &allow, &deny);
 //! assert!(findings.iter().all(|finding| finding.severity != Severity::Error), "{findings:?}");
 //!
-//! // Once: what a person's settings file adds, held against what we grant.
-//! let file = LoadedFile {
-//!     source: RuleSource::User,
-//!     file: "settings.json".to_owned(),
-//!     allow: vec!["Bash(docker:*)".to_owned()],
-//! };
-//! let lane = LaneSurface::new(&LaneRules { allow, deny, ..LaneRules::default() }, &[file]);
+//! // Once: what a person's settings file adds, held against what we grant. One that the agent would
+//! // drop without a word, or that brings an account of its own, is told instead of loaded.
+//! let text = br#"{"permissions": {"allow": ["Bash(docker:*)"], "deny": ["Read(.env)"]}}"#;
+//! let file = SettingsFile::parse(RuleSource::User, "settings.json", text)?;
+//! assert!(file.overrides(Lane::Frontier).is_empty());
+//! let lane = LaneSurface::new(&LaneRules { allow, deny, ..LaneRules::default() }, &[file.loaded()]);
 //!
 //! // For each task: its own test command, and the two lists, one rule an argument.
 //! let command = resolve_test_command("cargo test -p parser", &TestShapes::builtin())?;
@@ -110,7 +119,7 @@
 //! assert_eq!(allow, ["Edit(**)", "Bash(git status:*)", "Bash(cargo test -p parser:*)"]);
 //! assert_eq!(deny, ["Bash(git push:*)", "Bash(docker:*)"]);
 //!
-//! // And never at launch alone: the agent loads the file it finds, so the same text must have been read.
+//! // The agent loads the file it finds: give the worker a copy of this very text.
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
