@@ -14,6 +14,7 @@ use dispatch_agent::{
 use dispatch_board::{BoardLocation, DiskBoard, locate};
 use dispatch_core::config::{self, Config, ForgeKind, Owner};
 use dispatch_core::id::TaskId;
+use dispatch_core::status::Status;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
 use dispatch_engine::ports::{Forge, Ports, Store};
 use dispatch_engine::setup::{AgentSettings, Policies, Roots, Setup, Trust};
@@ -30,6 +31,9 @@ use crate::trust;
 
 /// Whether workers are confined by the kernel: not yet, so that a configuration has to say `off` (W3.3).
 const CONFINED: bool = false;
+
+/// The statuses that a task is given on its way.
+const WRITTEN: [Status; 4] = [Status::Queued, Status::InProgress, Status::Blocked, Status::Done];
 
 /// Where we are: the code root and the board, before any configuration is read.
 #[derive(Debug)]
@@ -71,6 +75,19 @@ impl Ground {
 
     /// Reads the configuration and everything it names.
     pub fn setup(&self) -> anyhow::Result<setup::Setup> {
+        let statuses = &self.board.config.statuses;
+        let missing: Vec<String> = WRITTEN
+            .iter()
+            .filter(|status| status.spelled_in(statuses).is_none())
+            .map(|status| format!("`{status}`"))
+            .collect();
+        if !missing.is_empty() {
+            bail!(
+                "the board has no status {}, which a task passes through: add it to `statuses` in `{}`",
+                missing.join(", "),
+                self.board.config_file
+            );
+        }
         let mut setup = setup::read(&self.places())?;
         self.roots(setup.config(), Some(&setup))
             .check_slots_root(&self.root.common_dir)

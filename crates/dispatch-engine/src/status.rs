@@ -18,7 +18,7 @@ use time::format_description::well_known::Rfc3339;
 use crate::budget::awake_between;
 use crate::judge::{RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports, Recorded, TryLock};
-use crate::setup::Setup;
+use crate::setup::{Setup, Trust};
 
 /// Slots, running attempts, lanes and the queue at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -127,6 +127,9 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
     let registry = ports.store.registry()?;
     let board = ports.board.read();
     let mut problems: Vec<String> = board.problems.iter().map(ToString::to_string).collect();
+    if let Trust::Changed(_) = setup.trust {
+        problems.push("the configuration is not the approved one, so no task is taken: look at `dispatch trust --show`, then approve it with `dispatch trust`".to_owned());
+    }
     let mut running = Vec::new();
     let mut proposals = Vec::new();
     for recorded in ports.store.records()? {

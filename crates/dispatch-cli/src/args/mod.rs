@@ -3,7 +3,8 @@
 mod inspect;
 
 use camino::Utf8PathBuf;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
@@ -18,7 +19,6 @@ pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
 #[command(
     name = "dispatch",
     version,
-    args_conflicts_with_subcommands = true,
     after_help = "Example:\n  dispatch --wait        run a pass and stay until the work it started has ended\n  dispatch status        what is running, waiting and held"
 )]
 pub struct Cli {
@@ -37,6 +37,18 @@ pub struct Cli {
     /// What applies to every command.
     #[command(flatten)]
     pub global: GlobalArgs,
+}
+
+impl Cli {
+    /// Refuses the flags of a pass before another command; what applies to every command may stand there.
+    pub fn checked(self) -> Result<Self, clap::Error> {
+        let of_a_pass = self.pass != PassArgs::default() || self.release_slot.is_some();
+        if self.command.is_some() && of_a_pass {
+            let text = "the flags of a pass belong after `dispatch` alone or `dispatch pass`, not before another command";
+            return Err(Self::command().error(ErrorKind::ArgumentConflict, text));
+        }
+        Ok(self)
+    }
 }
 
 /// What applies to every command.
@@ -77,10 +89,10 @@ pub enum ColorWhen {
 }
 
 /// The flags of a pass.
-#[derive(Debug, Clone, Default, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct PassArgs {
-    /// Stay until the supervisors this pass started have ended.
+    /// Stay until the work this pass started has ended, and say how; Ctrl-C ends the waiting, not the work.
     #[arg(long, conflicts_with = "detach")]
     pub wait: bool,
     /// Return at once and run the pass in the background: for the board's callback.
@@ -260,7 +272,6 @@ fn attempt_number(text: &str) -> Result<AttemptNumber, String> {
 
 #[cfg(test)]
 mod tests {
-    use clap::CommandFactory;
     use test_case::test_case;
 
     use super::*;
@@ -296,6 +307,15 @@ mod tests {
         let cli =
             Cli::try_parse_from(["dispatch", "--release-slot", "dispatch-1", "--force"]).unwrap();
         assert_eq!(cli.release_slot.map(|name| name.to_string()).as_deref(), Some("dispatch-1"));
+    }
+
+    #[test]
+    fn what_applies_to_every_command_may_stand_before_it_and_the_flags_of_a_pass_may_not() {
+        let parse = |words: &[&str]| Cli::try_parse_from(words).and_then(Cli::checked);
+        assert!(parse(&["dispatch", "--color", "always", "status"]).is_ok());
+        assert!(parse(&["dispatch", "status", "--color", "always"]).is_ok());
+        assert!(parse(&["dispatch", "--wait", "status"]).is_err());
+        assert!(parse(&["dispatch", "--release-slot", "dispatch-1", "status"]).is_err());
     }
 
     /// K1: a rehearsal does nothing, so it cannot be sent to the background, where nobody reads what it says.

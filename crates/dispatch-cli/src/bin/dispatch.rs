@@ -23,7 +23,7 @@ fn main() -> ExitCode {
         drop(output::line(&line));
         return Exit::Done.into();
     }
-    let cli = Cli::parse();
+    let cli = Cli::parse().checked().unwrap_or_else(|error| error.exit());
     if let Err(error) = log::start(&cli.global) {
         output::note(&format!("error: {error:#}"));
         return Exit::Refused.into();

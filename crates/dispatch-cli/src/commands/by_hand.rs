@@ -45,7 +45,7 @@ pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Resu
     }
     let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::cancel(&world.ports(), id, &to).map(|cancelled| match cancelled {
-        Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; its work will be kept at {kept}, then {id} becomes {to}"),
+        Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; what it did is kept at {kept}, then {id} becomes {to}"),
         Cancelled::Finishing { kept } => format!("the worker on {id} has ended and its work is being judged (kept at {kept}); unless that ends in a pull request, {id} becomes {to}"),
         Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there is being saved to {kept}, then {id} becomes {to}"),
         Cancelled::StatusSet => format!("nothing ran for {id}; it is {to} now"),

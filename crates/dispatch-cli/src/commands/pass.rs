@@ -1,15 +1,16 @@
 //! `dispatch` and `dispatch pass`.
 
 use std::collections::BTreeSet;
-use std::io::IsTerminal;
 use std::time::Duration;
 
 use anyhow::Context;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::SelectionOff;
+use dispatch_core::record::Phase;
 use dispatch_engine::pass::{self, Options};
-use dispatch_engine::ports::{Ports, TryLock};
+use dispatch_engine::ports::{AttemptFile, Ports, TryLock};
 use dispatch_proc::{Call, Detached};
+use serde_json::Value;
 
 use crate::args::{GlobalArgs, PassArgs};
 use crate::exit::Exit;
@@ -45,14 +46,13 @@ pub(super) fn run(
         }
     }
     if args.wait {
-        wait(&ports, report.dispatched().cloned().collect(), !args.json)?;
+        wait(&ports, report.dispatched().cloned().collect(), args.json)?;
     }
     Ok(if report.failed() { Exit::Failed } else { Exit::Done })
 }
 
-/// Waits until nobody holds the lock of any of these tasks.
-fn wait(ports: &Ports<'_>, started: BTreeSet<TaskId>, talk: bool) -> anyhow::Result<()> {
-    let talk = talk && std::io::stderr().is_terminal();
+/// Waits until nobody holds the lock of any of these tasks, and says how each ended.
+fn wait(ports: &Ports<'_>, started: BTreeSet<TaskId>, json: bool) -> anyhow::Result<()> {
     let mut running = started;
     while !running.is_empty() {
         let mut ended = Vec::new();
@@ -63,8 +63,11 @@ fn wait(ports: &Ports<'_>, started: BTreeSet<TaskId>, talk: bool) -> anyhow::Res
         }
         for id in ended {
             running.remove(&id);
-            if talk {
-                output::note(&format!("{id} ended"));
+            let line = how_it_ended(ports, &id)?;
+            if json {
+                output::note(&line);
+            } else {
+                output::line(&line)?;
             }
         }
         if !running.is_empty() {
@@ -72,6 +75,42 @@ fn wait(ports: &Ports<'_>, started: BTreeSet<TaskId>, talk: bool) -> anyhow::Res
         }
     }
     Ok(())
+}
+
+/// How the last attempt of a task ended, and what the task is now.
+fn how_it_ended(ports: &Ports<'_>, id: &TaskId) -> anyhow::Result<String> {
+    let Some(record) = ports.store.record(id)? else {
+        return Ok(format!("{id}: nothing is recorded of it any more"));
+    };
+    let attempt = record.attempt;
+    let now = match ports.board.task(id)? {
+        Some(task) => format!("the task is {}", task.status),
+        None => "the board does not hold the task any more".to_owned(),
+    };
+    if record.phase != Phase::Ended {
+        return Ok(format!(
+            "{id}: attempt {attempt} is left in phase {}, the next pass goes on with it; {now}",
+            record.phase
+        ));
+    }
+    let outcome = ports.store.read_attempt_file(id, attempt, AttemptFile::Outcome)?;
+    let outcome: Value =
+        outcome.map(|bytes| serde_json::from_slice(&bytes)).transpose()?.unwrap_or_default();
+    Ok(if outcome["success"] == true {
+        let link = record.pr.map_or_else(
+            || "nothing to propose".to_owned(),
+            |proposal| {
+                format!(
+                    "proposed as {}",
+                    proposal.url.unwrap_or_else(|| proposal.branch.to_string())
+                )
+            },
+        );
+        format!("{id}: attempt {attempt} ended, {link}; {now}")
+    } else {
+        let reason = outcome["reason"].as_str().unwrap_or("no outcome was written");
+        format!("{id}: attempt {attempt} ended, {reason}; {now} (`dispatch logs {id}` shows why)")
+    })
 }
 
 /// Starts the same pass in a session of its own and returns at once: the board's program waits for its callback.

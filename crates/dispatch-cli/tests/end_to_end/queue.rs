@@ -118,6 +118,8 @@ fn unreadable_settings_of_one_lane_stop_that_lane_alone() {
     assert_eq!(output.status.code(), Some(1), "{said}");
     assert!(said.contains("T-1: waiting, settings-unreadable"), "{said}");
     assert!(said.contains("local.settings.json"), "{said}");
+    let end = "T-2: attempt 1 ended, proposed as task/T-2; the task is In Progress";
+    assert!(said.lines().any(|line| line == end), "{said}");
     assert_eq!(world.board().status("T-1"), "Queued");
     assert!(world.repo().remote_branches().contains_key("task/T-2"), "{}", world.story("T-2"));
 }

@@ -36,10 +36,10 @@ crate::catalogue! {
         },
         /// Title of the notification of a paused lane.
         NotifyPausedTitle { en: "Lane {lane} paused: {cause}", es: "Carril {lane} en pausa: {cause}" },
-        /// Its body, with the time it goes on by itself.
+        /// Its body, with the time from which a pass tries it again.
         NotifyPausedUntilBody {
-            en: "{sentence} ({detail}) It goes on by itself after {until}; `dispatch resume --lane {lane}` does so at once.",
-            es: "{sentence} ({detail}) Sigue sola después de {until}; `dispatch resume --lane {lane}` lo hace de inmediato.",
+            en: "{sentence} ({detail}) The first pass after {until} tries it again; `dispatch resume --lane {lane}` lets the next one do so.",
+            es: "{sentence} ({detail}) La primera pasada después de {until} vuelve a intentarlo; `dispatch resume --lane {lane}` se lo permite a la próxima.",
         },
         /// Its body, when only a person ends the pause.
         NotifyPausedBody {

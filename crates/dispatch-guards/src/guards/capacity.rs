@@ -9,13 +9,15 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
     let lane = lane(input.task);
     if let Some(facts) = input.limits.lanes.get(&lane) {
         if let Some(pause) = &facts.pause {
-            let values = [
-                ("lane", lane.as_str()),
-                ("cause", pause.cause.as_str()),
-                ("detail", &pause.detail),
-            ];
+            let detail = pause.detail.trim_end_matches('.');
+            let values =
+                [("lane", lane.as_str()), ("cause", pause.cause.as_str()), ("detail", detail)];
             let grounds = Grounds::of(GuardMessage::LanePaused, &values);
             return Verdict::Wait(WaitReason::LanePaused, grounds);
+        }
+        if facts.max_parallel == 0 {
+            let grounds = Grounds::of(GuardMessage::LaneOff, &[("lane", lane.as_str())]);
+            return Verdict::Wait(WaitReason::LaneAtCapacity, grounds);
         }
         if facts.running >= facts.max_parallel {
             let (running, limit) = (facts.running.to_string(), facts.max_parallel.to_string());

@@ -50,8 +50,8 @@ dispatch_core::catalogue! {
         },
         /// Guard 1b.
         SettingsUnreadable {
-            en: "The settings of the {lane} lane cannot be read: {cause}. Repair the file; the task goes on by itself.",
-            es: "No se pueden leer los ajustes del carril {lane}: {cause}. Repare el archivo; la tarea sigue sola.",
+            en: "The settings of the {lane} lane cannot be read: {cause}. Repair the file; the next pass looks at the task again.",
+            es: "No se pueden leer los ajustes del carril {lane}: {cause}. Repare el archivo; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 1b, the task's own rule.
         TestCommandConflict {
@@ -60,8 +60,8 @@ dispatch_core::catalogue! {
         },
         /// Guard 1b, the lane's rules.
         LaneRuleConflict {
-            en: "The settings file {file} allows `{loaded}`, which has something in common with the rule `{granted}` of the {lane} lane: it can be neither kept nor denied. Narrow one of the two; the task goes on by itself.",
-            es: "El archivo de ajustes {file} permite `{loaded}`, que coincide en parte con la regla `{granted}` del carril {lane}: no se puede ni mantener ni denegar. Acote una de las dos; la tarea sigue sola.",
+            en: "The settings file {file} allows `{loaded}`, which has something in common with the rule `{granted}` of the {lane} lane: it can be neither kept nor denied. Narrow one of the two; the next pass looks at the task again.",
+            es: "El archivo de ajustes {file} permite `{loaded}`, que coincide en parte con la regla `{granted}` del carril {lane}: no se puede ni mantener ni denegar. Acote una de las dos; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 2.
         ComplexOnLocal {
@@ -85,13 +85,13 @@ dispatch_core::catalogue! {
         },
         /// Guard 4.
         DependencyNotDone {
-            en: "It waits until {tasks} is done; it goes on by itself.",
-            es: "Espera a que termine {tasks}; sigue sola.",
+            en: "It waits until {tasks} is done; a pass after that goes on with it.",
+            es: "Espera a que termine {tasks}; una pasada posterior sigue con ella.",
         },
         /// Guards 4, 4b and 7.
         BoardIncomplete {
-            en: "Some tasks of the board could not be read, so nothing is known of {tasks}: repair what `dispatch status` names; the task goes on by itself.",
-            es: "Algunas tareas del tablero no se pudieron leer, así que no se sabe nada de {tasks}: repare lo que indica `dispatch status`; la tarea sigue sola.",
+            en: "Some tasks of the board could not be read, so nothing is known of {tasks}: repair what `dispatch status` names; the next pass looks at the task again.",
+            es: "Algunas tareas del tablero no se pudieron leer, así que no se sabe nada de {tasks}: repare lo que indica `dispatch status`; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 4.
         UnknownDependency {
@@ -115,13 +115,13 @@ dispatch_core::catalogue! {
         },
         /// Guard 4b.
         ParentBranchMissing {
-            en: "The branch `{branch}` of its parent {task} is not on the remote, and `parentBranch` is `require`: push it, or set `parentBranch` to `create`; the task goes on by itself.",
-            es: "La rama `{branch}` de su tarea madre {task} no está en el remoto y `parentBranch` es `require`: envíela, o ponga `parentBranch` en `create`; la tarea sigue sola.",
+            en: "The branch `{branch}` of its parent {task} is not on the remote, and `parentBranch` is `require`: push it, or set `parentBranch` to `create`; the next pass looks at the task again.",
+            es: "La rama `{branch}` de su tarea madre {task} no está en el remoto y `parentBranch` es `require`: envíela, o ponga `parentBranch` en `create`; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 4b.
         RemoteUnknown {
-            en: "The remote did not say whether the branch `{branch}` is there: look at the network and the login; the task goes on by itself.",
-            es: "El remoto no dijo si existe la rama `{branch}`: revise la red y el acceso; la tarea sigue sola.",
+            en: "The remote did not say whether the branch `{branch}` is there: look at the network and the login; the next pass looks at the task again.",
+            es: "El remoto no dijo si existe la rama `{branch}`: revise la red y el acceso; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 5.
         AttemptsExhausted {
@@ -135,23 +135,28 @@ dispatch_core::catalogue! {
         },
         /// Guard 6.
         LanePaused {
-            en: "The {lane} lane is paused (`{cause}`): {detail} The task goes on by itself, or after `dispatch resume --lane {lane}`.",
-            es: "El carril {lane} está en pausa (`{cause}`): {detail} La tarea sigue sola, o tras `dispatch resume --lane {lane}`.",
+            en: "The {lane} lane is paused (`{cause}`): {detail}. The first pass after that goes on with the task, or one after `dispatch resume --lane {lane}`.",
+            es: "El carril {lane} está en pausa (`{cause}`): {detail}. La primera pasada posterior sigue con la tarea, o una tras `dispatch resume --lane {lane}`.",
+        },
+        /// Guard 6.
+        LaneOff {
+            en: "The {lane} lane is off: `lanes.{lane}.maxParallel` is 0. Raise it and approve that with `dispatch trust`, or give the task another `lane:` label.",
+            es: "El carril {lane} está apagado: `lanes.{lane}.maxParallel` es 0. Súbalo y apruébelo con `dispatch trust`, o dé a la tarea otra etiqueta `lane:`.",
         },
         /// Guard 6.
         LaneAtCapacity {
-            en: "{running} of {limit} tasks run on the {lane} lane; the task goes on by itself.",
-            es: "Hay {running} de {limit} tareas en el carril {lane}; la tarea sigue sola.",
+            en: "{running} of {limit} tasks run on the {lane} lane; the next pass looks at the task again.",
+            es: "Hay {running} de {limit} tareas en el carril {lane}; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 6.
         NoFreeSlot {
-            en: "All {count} slots are in use; the task goes on by itself.",
-            es: "Los {count} slots están en uso; la tarea sigue sola.",
+            en: "All {count} slots are in use; the next pass looks at the task again.",
+            es: "Los {count} slots están en uso; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 7.
         ClaimsOverlap {
-            en: "Its `{path}` ({field}) overlaps `{other_path}` ({other_field}) of {task}, which is being worked on; it goes on by itself. Add a dependency or split the files to order the two.",
-            es: "Su `{path}` ({field}) se solapa con `{other_path}` ({other_field}) de {task}, en la que se está trabajando; sigue sola. Añada una dependencia o separe los archivos para ordenarlas.",
+            en: "Its `{path}` ({field}) overlaps `{other_path}` ({other_field}) of {task}, which is being worked on; a later pass looks at it again. Add a dependency or split the files to order the two.",
+            es: "Su `{path}` ({field}) se solapa con `{other_path}` ({other_field}) de {task}, en la que se está trabajando; una pasada posterior vuelve a mirarla. Añada una dependencia o separe los archivos para ordenarlas.",
         },
     }
 }

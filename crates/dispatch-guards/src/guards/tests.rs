@@ -362,6 +362,7 @@ fn guard_6_needs_a_running_lane_with_room_and_a_slot() {
     let mut off = snapshot();
     off.limits.lanes.get_mut(&Lane::Local).unwrap().max_parallel = 0;
     assert_said(&off, "6", "lane-at-capacity");
+    assert!(comment(&off, Language::En).contains("`lanes.local.maxParallel` is 0"));
     let mut no_slot = snapshot();
     no_slot.slots.free = 0;
     assert_said(&no_slot, "6", "no-free-slot");
@@ -369,7 +370,7 @@ fn guard_6_needs_a_running_lane_with_room_and_a_slot() {
     paused.limits.lanes.get_mut(&Lane::Local).unwrap().pause =
         Some(LanePause { cause: PauseCause::UsageLimit, detail: "until 14:00.".to_owned() });
     assert_said(&paused, "6", "lane-paused");
-    insta::assert_snapshot!(comment(&paused, Language::Es), @"El carril local está en pausa (`usage-limit`): until 14:00. La tarea sigue sola, o tras `dispatch resume --lane local`.");
+    insta::assert_snapshot!(comment(&paused, Language::Es), @"El carril local está en pausa (`usage-limit`): until 14:00. La primera pasada posterior sigue con la tarea, o una tras `dispatch resume --lane local`.");
 }
 
 fn with_busy(header: &str, description: &str) -> GuardSnapshot {
@@ -385,7 +386,7 @@ fn guard_7_keeps_tasks_with_common_files_apart() {
     assert_said(&with_busy(busy, "Files to touch:\n- src/b.rs"), "-", "launch");
     let overlapping = with_busy(busy, "Files to touch:\n- src/ (shared)");
     assert_said(&overlapping, "7", "claims-overlap");
-    insta::assert_snapshot!(comment(&overlapping, Language::En), @"Its `src/a.rs` (owns) overlaps `src/` (shared) of T-2, which is being worked on; it goes on by itself. Add a dependency or split the files to order the two.");
+    insta::assert_snapshot!(comment(&overlapping, Language::En), @"Its `src/a.rs` (owns) overlaps `src/` (shared) of T-2, which is being worked on; a later pass looks at it again. Add a dependency or split the files to order the two.");
     let ordered =
         with_busy("status: In Progress\ndependencies: [T-1]\n", "Files to touch:\n- src/");
     assert_said(&ordered, "-", "launch");
