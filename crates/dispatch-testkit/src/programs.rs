@@ -30,6 +30,8 @@ pub enum Peer {
     Gh,
     /// GitHub's client as Debian 12 ships it, 2.23.0.
     OldGh,
+    /// Mermaid 11.17.2, a library for `node`.
+    Mermaid,
 }
 
 impl Peer {
@@ -40,6 +42,7 @@ impl Peer {
             Self::Claude => "claude-2.1.197/claude",
             Self::Gh => "gh-2.103.3/gh",
             Self::OldGh => "gh-2.23.0/gh",
+            Self::Mermaid => "mermaid-11.17.2/mermaid.min.js",
         }
     }
 }
@@ -73,6 +76,23 @@ pub fn gits() -> Vec<Utf8PathBuf> {
     }
     if found.is_empty() {
         missing("`git`");
+    }
+    found
+}
+
+/// A program of this machine that is on the `PATH`, such as `dot` or `node`.
+///
+/// # Panics
+///
+/// When it is not there and `CI` is set.
+#[must_use = "without the program the test ends"]
+pub fn on_path(name: &str) -> Option<Utf8PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    let mut places = env::split_paths(&path).map(|dir| dir.join(name));
+    let found = places.find(|file| file.is_file());
+    let found = found.and_then(|file| Utf8PathBuf::from_path_buf(file).ok());
+    if found.is_none() {
+        missing(&format!("`{name}` on the PATH"));
     }
     found
 }

@@ -152,9 +152,11 @@ fn r1_3_json_by_the_word() {
 }
 
 #[test]
-fn r1_3_pictures_of_5_and_50_tasks() {
+fn r1_3_pictures_of_5_50_and_500_tasks() {
     insta::assert_binary_snapshot!("five.svg", svg::render(&all(&graph(&small()))).into_bytes());
     insta::assert_binary_snapshot!("fifty.svg", svg::render(&all(&graph(&made(50)))).into_bytes());
+    let large = svg::render(&all(&graph(&made(500))));
+    insta::assert_binary_snapshot!("five-hundred.svg", large.into_bytes());
 }
 
 /// The rectangles of the tasks of a picture, and the size of the page.
