@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::error_chain::chain;
 use dispatch_core::id::TaskId;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::ProcessMark;
@@ -22,7 +23,7 @@ use crate::mailbox::FolderMailbox;
 use crate::place;
 use crate::process::{MARKER, identity_of, mark_of, marked_or_below};
 use crate::readiness::readiness;
-use crate::reviewer::{chain, review};
+use crate::reviewer::review;
 use crate::stream::OpenStreams;
 use crate::worker::Worker;
 

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use camino::Utf8Path;
+use dispatch_core::error_chain::chain;
+use dispatch_core::hex::hex;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::ProcessMark;
 use dispatch_engine::ports::{CommandEnd, CommandSpec, Commands, PortError, TaskLock};
@@ -17,7 +19,6 @@ use sha2::{Digest, Sha256};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::process::{MARKER, exit_of, identity_of, mark_of, marked, marked_or_below};
-use crate::reviewer::chain;
 use crate::supervisor::SupervisorProgram;
 
 /// The most of one program's output in a log.
@@ -193,7 +194,5 @@ fn digest(path: &Utf8Path) -> io::Result<Option<String>> {
             count => digest.update(&buffer[..count]),
         }
     }
-    Ok(Some(
-        digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat(),
-    ))
+    Ok(Some(hex(&digest.finalize())))
 }

@@ -5,6 +5,7 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::hex::hex;
 use dispatch_engine::ports::PrivatePlace;
 use sha2::{Digest, Sha256};
 
@@ -25,7 +26,7 @@ pub(crate) fn short_name(parts: &[&str]) -> String {
         digest.update(part.len().to_le_bytes());
         digest.update(part);
     }
-    digest.finalize().iter().take(6).map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
+    hex(&digest.finalize()[..6])
 }
 
 /// Makes the folders of `name` below `base`, empty, for us alone.

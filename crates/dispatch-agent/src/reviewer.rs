@@ -3,6 +3,7 @@
 use std::fs;
 
 use camino::Utf8Path;
+use dispatch_core::error_chain::chain;
 use dispatch_engine::ports::{PrivatePlace, Review, ReviewRequest};
 use dispatch_proc::{Call, Ended, Sink, Stdin, read_regular, run_watched};
 
@@ -62,15 +63,4 @@ fn call(
     call.stdout = Sink::File(answer.to_owned());
     call.strays = Some(marked_or_below(&request.marker));
     call
-}
-
-/// An error with its causes in one line.
-pub(crate) fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }

@@ -9,6 +9,7 @@ use std::io::{self, Write as _};
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::hex::hex;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -158,11 +159,7 @@ pub fn write(file: &Utf8Path, approved: &Approved) -> anyhow::Result<()> {
 
 /// SHA-256 in hexadecimal.
 pub fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        let written = write!(text, "{byte:02x}");
-        debug_assert!(written.is_ok(), "a String takes every write");
-        text
-    })
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ pub mod board_config;
 pub mod branch;
 pub mod config;
 pub mod dependencies;
+pub mod error_chain;
+pub mod hex;
 pub mod id;
 mod js_text;
 pub mod lane;

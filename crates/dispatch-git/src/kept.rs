@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use camino::Utf8Path;
+use dispatch_core::hex::hex;
 use dispatch_core::path::RepoPath;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -80,8 +81,7 @@ fn digest(root: &Utf8Path, folder: &RepoPath) -> Result<Option<String>, GitError
                 }
                 Ok(Step::Into)
             })?;
-            let bytes = hasher.finalize();
-            Ok(Some(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()))
+            Ok(Some(hex(&hasher.finalize())))
         }
     }
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use dispatch_board::{DiskBoard, read_board};
 use dispatch_core::board_config::Priorities;
+use dispatch_core::error_chain::chain;
 use dispatch_core::id::TaskId;
 use dispatch_core::parent::{Merged, Node, ParentFacts, effective_status};
 use dispatch_core::status::Status;
@@ -172,16 +173,6 @@ impl Tree {
         statuses.insert(self.id.clone(), Value::from(effective_status(&node).as_str()));
         Ok(node)
     }
-}
-
-fn chain(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut next = error.source();
-    while let Some(cause) = next {
-        text = format!("{text}: {cause}");
-        next = cause.source();
-    }
-    text
 }
 
 #[cfg(test)]

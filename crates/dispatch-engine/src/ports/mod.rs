@@ -14,6 +14,7 @@ use std::error::Error as StdError;
 use std::fmt;
 use std::time::Duration;
 
+use dispatch_core::error_chain::chain;
 use dispatch_core::names::PauseCause;
 use dispatch_core::record::Beat;
 use time::OffsetDateTime;
@@ -112,14 +113,7 @@ impl PortError {
 
     /// The whole chain in one line, for comments and reports.
     pub fn chain(&self) -> String {
-        let mut text = self.to_string();
-        let mut next = self.source.as_deref().map(|source| source as &dyn StdError);
-        while let Some(cause) = next {
-            text.push_str(": ");
-            text.push_str(&cause.to_string());
-            next = cause.source();
-        }
-        text
+        chain(self)
     }
 }
 
