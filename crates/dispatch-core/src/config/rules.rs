@@ -156,6 +156,7 @@ fn subject(text: &str) -> bool {
 /// The rules between values of a configuration that is right in itself (K2).
 pub(super) fn between(config: &Config, board_dir: Option<&Utf8Path>, out: &mut Findings) {
     slots_root(config, board_dir, out);
+    without_effect(config, out);
     let total =
         u64::from(config.lanes.local.max_parallel) + u64::from(config.lanes.frontier.max_parallel);
     if total > config.slots.len() as u64 {
@@ -193,6 +194,35 @@ pub(super) fn between(config: &Config, board_dir: Option<&Utf8Path>, out: &mut F
                 },
             });
         }
+    }
+}
+
+/// Values that would be taken and do nothing: whoever writes one relies on it.
+fn without_effect(config: &Config, out: &mut Findings) {
+    let mut refuse = |path: &str, found: String, expected: &str| {
+        let fault = Fault::Wrong { found, expected: expected.to_owned() };
+        out.errors.push(Finding { path: path.to_owned(), fault });
+    };
+    let listed = |paths: &[Utf8PathBuf]| {
+        paths.iter().map(|path| path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    if !config.checks.caches.is_empty() {
+        let expected = "an empty list: every verification starts without what an earlier one left";
+        refuse("checks.caches", listed(&config.checks.caches), expected);
+    }
+    if config.vcs.submodules {
+        let expected = "`false`: slots do not set up submodules; `provision.link` may name a program that does";
+        refuse("vcs.submodules", "true".to_owned(), expected);
+    }
+    let kept: Vec<Utf8PathBuf> = config
+        .reset_before_attempt
+        .iter()
+        .filter(|file| config.provision.keep.iter().any(|folder| file.starts_with(folder)))
+        .cloned()
+        .collect();
+    if !kept.is_empty() {
+        let expected = "files outside the folders of `provision.keep`, which stay as they are between attempts";
+        refuse("resetBeforeAttempt", listed(&kept), expected);
     }
 }
 

@@ -380,6 +380,18 @@ fn arb_json() -> impl Strategy<Value = Value> {
     })
 }
 
+/// K2: what would be read and then do nothing is refused with what to do instead.
+#[test_case("/checks/caches", json!(["target"]), "checks.caches"; "caches")]
+#[test_case("/vcs/submodules", json!(true), "vcs.submodules"; "submodules")]
+#[test_case("/provision/keep", json!([".claude"]), "resetBeforeAttempt"; "a file to reset in a kept folder")]
+fn k2_a_value_without_effect_is_refused(at: &str, value: Value, named: &str) {
+    let mut example: Value = serde_json::from_str(EXAMPLE).unwrap();
+    *example.pointer_mut(at).unwrap() = value;
+    let errors = given(&example.to_string()).unwrap_err();
+    let paths: Vec<&str> = errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, [named]);
+}
+
 proptest! {
     /// Whatever stands at a key, the file loads or the faults name that key; the types never refuse what the shapes took.
     #[test]
@@ -394,7 +406,7 @@ proptest! {
         let name = path.trim_start_matches('/').replace('/', ".");
         if let Err(errors) = given(&example.to_string()) {
             for error in errors {
-                let between = ["slotsRoot", "ports.base", "agent.credential"];
+                let between = ["slotsRoot", "ports.base", "agent.credential", "resetBeforeAttempt"];
                 let about = error.path.starts_with(&name) || name.starts_with(&error.path)
                     || between.contains(&error.path.as_str())
                     || error.to_string().contains("`slotsRoot`");
