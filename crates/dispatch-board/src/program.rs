@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -11,13 +10,16 @@ use dispatch_core::task::Checklist;
 use dispatch_core::task_edit::Edit;
 use dispatch_core::trigger::SENTINEL;
 use dispatch_core::worker_edit::Section;
-use dispatch_proc::{Call, Finished, Sink, run};
+use dispatch_proc::{Call, Finished, Sink, read_regular, run};
 use tempfile::TempDir;
 
 use crate::BoardError;
 
 /// How long one command may take.
 const LIMIT: Duration = Duration::from_mins(2);
+
+/// The most that is read of what it prints: far more than a task may have.
+const OUTPUT_MAX_BYTES: u64 = 64 << 20;
 
 /// The variable that turns the board's locks off; it never reaches the board program.
 const LOCK_SWITCH: &str = "USE_GLOBAL_TASK_ID_LOCK";
@@ -74,7 +76,7 @@ impl BacklogCli {
         call.stdout = Sink::File(output.clone());
         let finished = run(&call).map_err(BoardError::Proc)?;
         if finished.is_success() {
-            return fs::read(&output)
+            return read_regular(&output, OUTPUT_MAX_BYTES)
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
                 .map_err(|source| BoardError::Io { path: output, source });
         }
@@ -110,9 +112,16 @@ const fn option(section: Section) -> &'static str {
     }
 }
 
+fn read_whole(output: &Utf8Path) -> Option<String> {
+    let bytes = read_regular(output, OUTPUT_MAX_BYTES).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
 fn refused(call: &Call, finished: &Finished, output: &Utf8Path) -> BoardError {
-    let printed = fs::read(output).unwrap_or_default();
-    let words = format!("{}\n{}", finished.stderr_text(), String::from_utf8_lossy(&printed));
-    let busy = words.to_lowercase().contains("is being modified by another process");
+    let names_a_lock =
+        |words: &str| words.to_lowercase().contains("is being modified by another process");
+    // What it printed may be where it says so: without that it may be busy, and trying again does no harm.
+    let busy = names_a_lock(&finished.stderr_text())
+        || read_whole(output).is_none_or(|printed| names_a_lock(&printed));
     BoardError::Refused { failure: finished.failure(&call.shown()), busy }
 }

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use dispatch_board::BacklogCli;
 use dispatch_core::config::BoardWriter;
 use dispatch_core::status::Status;
 use dispatch_core::task::Checklist;
@@ -105,4 +106,24 @@ fn b2_7_what_the_program_would_run_is_hostile() {
     }
     println!("{ran} files the program runs are all called hostile; {harmless} others");
     assert!(ran >= 7);
+}
+
+/// B3.3: where the words that would tell are lost, a busy board is not taken for one that refuses for good.
+#[test]
+fn b3_3_a_refusal_whose_words_are_lost_counts_as_busy() {
+    let keep = tempfile::tempdir().unwrap();
+    let root = camino::Utf8Path::from_path(keep.path()).unwrap();
+    let script = |name: &str, text: &str| {
+        let path = root.join(name);
+        std::fs::write(&path, format!("#!/bin/sh\n{text}\n")).unwrap();
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+        std::fs::set_permissions(&path, mode).unwrap();
+        let path_variable = ("PATH".into(), std::env::var_os("PATH").unwrap());
+        let program = BacklogCli::new(path, root, [path_variable].into());
+        program.command(&["task", "list"]).unwrap_err()
+    };
+    let lost = script("lost", "rm \"$(readlink /proc/$$/fd/1)\"; exit 1");
+    assert!(lost.is_busy(), "{lost}");
+    let plain = script("plain", "echo 'no such task'; exit 1");
+    assert!(!plain.is_busy(), "{plain}");
 }
