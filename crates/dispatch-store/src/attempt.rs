@@ -20,6 +20,8 @@ const FOLDER: &str = ".dispatch";
 /// The name an older dispatcher gave its attempt directories.
 const OLDER_PREFIX: &str = "intento-";
 const PREFIX: &str = "attempt-";
+/// What the name of a directory ends in that was set aside.
+const ARCHIVED: &str = ".archived";
 /// More directories than this appear under our hands only if something is broken.
 const MOST_COLLISIONS: u32 = 1000;
 
@@ -103,6 +105,22 @@ impl DiskStore {
             counted: found.counted.max(recorded.counted),
             uncounted: found.uncounted.max(recorded.uncounted),
         })
+    }
+
+    pub(crate) fn archive(&self, id: &TaskId) -> Result<u32, PortError> {
+        let mut archived = 0;
+        for dir in self.task_dirs(id)? {
+            for name in names_in(&dir)? {
+                if older_number(&name).or_else(|| current_number(&name)).is_none() {
+                    continue;
+                }
+                let (from, to) = (dir.join(&name), dir.join(format!("{name}{ARCHIVED}")));
+                std::fs::rename(&from, &to)
+                    .map_err(|source| failed(format!("rename `{from}` to `{to}`"), source))?;
+                archived += 1;
+            }
+        }
+        Ok(archived)
     }
 
     pub(crate) fn any_attempts(&self, id: &TaskId) -> Result<bool, PortError> {

@@ -1,10 +1,10 @@
 //! The engine's port over our files.
 
 use std::collections::BTreeMap;
-use std::fmt::Write;
 
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
+use dispatch_core::hex::hex;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Beat, Record, Request, SlotEntry};
 use dispatch_core::slot::SlotName;
@@ -56,6 +56,10 @@ impl Store for DiskStore {
 
     fn attempt_counts(&self, id: &TaskId) -> Result<AttemptCounts, PortError> {
         self.counts(id)
+    }
+
+    fn archive_attempts(&self, id: &TaskId) -> Result<u32, PortError> {
+        self.archive(id)
     }
 
     fn has_attempts(&self, id: &TaskId) -> Result<bool, PortError> {
@@ -185,10 +189,6 @@ impl Store for DiskStore {
         let mut bytes = [0; 16];
         getrandom::fill(&mut bytes)
             .map_err(|source| PortError::new("draw a random token", source))?;
-        Ok(bytes.iter().fold(String::new(), |mut text, byte| {
-            // Writing into a `String` cannot fail.
-            write!(text, "{byte:02x}").ok();
-            text
-        }))
+        Ok(hex(&bytes))
     }
 }

@@ -198,6 +198,18 @@ pub enum Command {
         #[arg(long, value_name = "STATUS", default_value = "To Do")]
         to: String,
     },
+    /// Show why a task is blocked and queue it again.
+    #[command(
+        after_help = "Examples:\n  dispatch retry T-5\n  dispatch retry T-5 --reset-attempts"
+    )]
+    Retry {
+        /// The task.
+        #[arg(value_parser = TaskId::parse)]
+        id: TaskId,
+        /// Set the earlier attempts aside, so that they no longer count; their folders are renamed, never deleted.
+        #[arg(long)]
+        reset_attempts: bool,
+    },
     /// Pause a lane, or both, until it is resumed; what runs goes on.
     #[command(
         after_help = "Example:\n  dispatch pause --lane local --reason \"the model is being replaced\""

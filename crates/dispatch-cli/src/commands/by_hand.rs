@@ -1,5 +1,6 @@
-//! `dispatch release-slot` and `dispatch cancel`.
+//! `dispatch release-slot`, `dispatch cancel` and `dispatch retry`.
 
+use dispatch_close::text::plain;
 use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
@@ -49,6 +50,27 @@ pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Resu
         Cancelled::Finishing { kept } => format!("the worker on {id} has ended and its work is being judged (kept at {kept}); unless that ends in a pull request, {id} becomes {to}"),
         Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there is being saved to {kept}, then {id} becomes {to}"),
         Cancelled::StatusSet => format!("nothing ran for {id}; it is {to} now"),
+    }))
+}
+
+/// Queues a blocked task again.
+pub(super) fn retry(id: &TaskId, reset: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
+    let ground = Ground::find(global)?;
+    let world = World::by_hand(&ground, Role::Pass)?;
+    let attempts = world.setup.config.attempts;
+    told(by_hand::retry(&world.ports(), id, attempts, reset).map(|retried| {
+        let mut lines = Vec::new();
+        if let Some(reason) = retried.reason {
+            lines.push(format!("what was said about {id} last:\n\n{}\n", plain(&reason)));
+        }
+        if retried.archived > 0 {
+            lines.push(format!(
+                "{} earlier attempts are set aside and no longer count",
+                retried.archived
+            ));
+        }
+        lines.push(format!("{id} is Queued; the next pass looks at it"));
+        lines.join("\n")
     }))
 }
 

@@ -36,6 +36,7 @@ pub fn run(cli: Cli, off: Option<SelectionOff>) -> anyhow::Result<Exit> {
         Some(Command::Trust { show }) => trust::run(show, &global),
         Some(Command::ReleaseSlot { name, force }) => by_hand::release_slot(&name, force, &global),
         Some(Command::Cancel { id, to }) => by_hand::cancel(&id, &to, &global),
+        Some(Command::Retry { id, reset_attempts }) => by_hand::retry(&id, reset_attempts, &global),
         Some(Command::Pause { lane, reason }) => lanes::pause(lane, &reason, &global),
         Some(Command::Resume { lane }) => lanes::resume(lane, &global),
         Some(Command::Inspect(args)) => crate::inspect::run(&args, &global),

@@ -2,12 +2,14 @@
 
 mod cancel;
 mod release_slot;
+mod retry;
 
 use dispatch_core::id::TaskId;
 use thiserror::Error;
 
 pub use self::cancel::{Cancelled, cancel};
 pub use self::release_slot::{Released, release_slot};
+pub use self::retry::{Retried, retry};
 
 use crate::ports::PortError;
 

@@ -59,6 +59,10 @@ pub trait Store {
     /// The same, relative to the board root, for people.
     fn attempt_dir_shown(&self, id: &TaskId, attempt: AttemptNumber) -> String;
 
+    /// Renames the directories of a task's attempts so that they no longer count; says how many there were. Their
+    /// numbers stay taken, and nothing in them is deleted.
+    fn archive_attempts(&self, id: &TaskId) -> Result<u32, PortError>;
+
     /// Writes a file of an attempt, whole.
     fn write_attempt_file(
         &self,

@@ -3,7 +3,7 @@
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
-use dispatch_engine::by_hand::{ByHandError, Cancelled, Released, cancel, release_slot};
+use dispatch_engine::by_hand::{ByHandError, Cancelled, Released, cancel, release_slot, retry};
 use dispatch_engine::ports::TryLock;
 
 use crate::sim::{Worker, World, id, setup, slot, task};
@@ -198,4 +198,57 @@ fn m4_cancelling_in_a_close_says_that_it_finishes() {
     let end = cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
     assert_eq!(end, Cancelled::Finishing { kept });
     assert_eq!(world.state().requests[&id("T-1")], Request::Cancel { to: Some(Status::ToDo) });
+
+/// M4: only what is blocked is retried, with its reason shown.
+#[test]
+fn m4_a_blocked_task_is_queued_again_and_its_reason_shown() {
+    let world = World::new(vec![task("T-1"), task("T-2")]);
+    world.edit("T-1", |task| {
+        task.status = Status::Blocked;
+        task.comments = [("dispatch", "**Blocked: `checks-failed`**"), ("ana", "Use tabs.")]
+            .map(|(author, body)| dispatch_core::task::Comment {
+                index: 1,
+                author: Some(author.to_owned()),
+                created: None,
+                body: body.to_owned(),
+            })
+            .into();
+    });
+    let retried = retry(&world.ports(), &id("T-1"), 3, false).unwrap();
+    assert_eq!(retried.reason.as_deref(), Some("**Blocked: `checks-failed`**"));
+    assert_eq!(world.status("T-1"), Status::Queued);
+    let why = refused(retry(&world.ports(), &id("T-2"), 3, false));
+    assert_eq!(why, "T-2 is Queued: only a Blocked task can be retried");
+    let why = refused(retry(&world.ports(), &id("T-9"), 3, false));
+    assert_eq!(why, "there is no task T-9 on the board");
+}
+
+/// M4, D11.1: attempts that are used up are only set aside when that is asked for.
+#[test]
+fn m4_used_up_attempts_are_set_aside_only_when_asked() {
+    for (counted, uncounted, status) in [(3, 0, Status::Blocked), (0, 5, Status::Queued)] {
+        let world = started();
+        while world.supervise_next().is_some() {}
+        world.edit("T-1", |task| task.status = Status::Queued);
+        if status == Status::Blocked {
+            world.edit("T-1", |task| task.status = Status::Blocked);
+        }
+        let counts = dispatch_core::attempt::AttemptCounts { counted, uncounted };
+        world.state().records.get_mut(&id("T-1")).unwrap().counts = counts;
+        let why = refused(retry(&world.ports(), &id("T-1"), 3, false));
+        assert!(why.contains("dispatch retry T-1 --reset-attempts"), "{why}");
+        assert_eq!(world.status("T-1"), status);
+        assert_eq!(retry(&world.ports(), &id("T-1"), 3, true).unwrap().archived, 1);
+        assert_eq!(world.status("T-1"), Status::Queued);
+        let counts = world.state().records[&id("T-1")].counts;
+        assert_eq!((counts.counted, counts.uncounted), (0, 0));
+    }
+}
+
+#[test]
+fn m4_a_task_that_is_worked_on_is_not_retried() {
+    let world = started();
+    world.edit("T-1", |task| task.status = Status::Blocked);
+    let why = refused(retry(&world.ports(), &id("T-1"), 3, true));
+    assert!(why.starts_with("T-1 is worked on (pid "), "{why}");
 }

@@ -125,13 +125,13 @@ dispatch_core::catalogue! {
         },
         /// Guard 5.
         AttemptsExhausted {
-            en: "{count} of {limit} attempts are used up: look at the last one (`dispatch logs {task}`), then raise `attempts` in the configuration and approve it with `dispatch trust`, or give the work to a new task.",
-            es: "Se agotaron {count} de {limit} intentos: mire el último (`dispatch logs {task}`), y suba `attempts` en la configuración y apruébela con `dispatch trust`, o dé el trabajo a una tarea nueva.",
+            en: "{count} of {limit} attempts are used up: look at the last one (`dispatch logs {task}`), then say in a comment what should be different and run `dispatch retry {task} --reset-attempts`, or raise `attempts` in the configuration and approve it with `dispatch trust`.",
+            es: "Se agotaron {count} de {limit} intentos: mire el último (`dispatch logs {task}`), diga en un comentario qué debe cambiar y ejecute `dispatch retry {task} --reset-attempts`, o suba `attempts` en la configuración y apruébela con `dispatch trust`.",
         },
         /// Guard 5.
         TooManyFaults {
-            en: "{count} attempts were lost to faults that are not the task's: look at the last one (`dispatch logs {task}`), and when the machine is well again give the work to a new task.",
-            es: "Se perdieron {count} intentos por fallos ajenos a la tarea: mire el último (`dispatch logs {task}`) y, cuando la máquina esté bien, dé el trabajo a una tarea nueva.",
+            en: "{count} attempts were lost to faults that are not the task's: look at the last one (`dispatch logs {task}`), and when the machine is well again run `dispatch retry {task} --reset-attempts`.",
+            es: "Se perdieron {count} intentos por fallos ajenos a la tarea: mire el último (`dispatch logs {task}`) y, cuando la máquina esté bien, ejecute `dispatch retry {task} --reset-attempts`.",
         },
         /// Guard 6.
         LanePaused {

@@ -118,3 +118,21 @@ fn files_of_an_attempt_are_written_added_to_and_read_even_after_a_clean() {
     assert_eq!(end(AttemptFile::RunLog, 100).as_deref(), Some(b"one\ntwo\n".as_slice()));
     assert_eq!(end(AttemptFile::Review, 3), None);
 }
+
+/// M4, B1.5: what is set aside counts no more, keeps its content, and its number is not given again.
+#[test]
+fn m4_attempts_that_are_set_aside_count_no_more() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let number = store.allocate_attempt(&id("T-1"), None).unwrap();
+    let counted = br#"{"counted":true}"#;
+    store.write_attempt_file(&id("T-1"), number, AttemptFile::Outcome, counted).unwrap();
+    std::fs::create_dir_all(scratch.attempts("t-1/intento-4")).unwrap();
+    assert_eq!(store.attempt_counts(&id("T-1")).unwrap().counted, 2);
+    assert_eq!(store.archive_attempts(&id("T-1")).unwrap(), 2);
+    assert_eq!(store.archive_attempts(&id("T-1")).unwrap(), 0);
+    assert_eq!(store.attempt_counts(&id("T-1")).unwrap(), AttemptCounts::default());
+    let kept = std::fs::read(scratch.attempts("T-1/attempt-1.archived/outcome.json")).unwrap();
+    assert_eq!(kept, counted);
+    assert_eq!(store.allocate_attempt(&id("T-1"), None).unwrap(), attempt(5));
+}

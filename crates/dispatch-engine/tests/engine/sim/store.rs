@@ -132,6 +132,11 @@ impl Store for World {
         Ok(self.call().records.get(id).map(|record| record.counts).unwrap_or_default())
     }
 
+    fn archive_attempts(&self, id: &TaskId) -> Result<u32, PortError> {
+        self.try_effect()?;
+        Ok(u32::from(self.call().attempts.contains_key(id)))
+    }
+
     fn has_attempts(&self, id: &TaskId) -> Result<bool, PortError> {
         Ok(self.call().attempts.contains_key(id))
     }
