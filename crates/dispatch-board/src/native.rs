@@ -127,7 +127,7 @@ impl Writer<'_> {
         }
         if let [path] = named.as_slice()
             && let Ok(bytes) = fs::read(path)
-            && let Ok(file) = task_file::parse(&bytes, &self.config.priorities)
+            && let Ok(file) = task_file::parse_though_hostile(&bytes, &self.config.priorities)
             && file.task.id == *id
         {
             return Ok(Some((path.clone(), file.task.id.to_string())));
@@ -146,7 +146,7 @@ impl Writer<'_> {
         if !files.is_empty() {
             return Err(BoardError::Ambiguous { id: id.clone(), files });
         }
-        if !board.tasks.contains_key(id) {
+        if !board.tasks.contains_key(id) && !board.hostile_tasks.contains_key(id) {
             if board.complete
                 && !board.problems.iter().any(|problem| problem.id.as_ref() == Some(id))
             {
@@ -162,7 +162,7 @@ impl Writer<'_> {
                 && path
                     .file_name()
                     .is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
-                && let Ok(file) = task_file::parse(&bytes, &self.config.priorities)
+                && let Ok(file) = task_file::parse_though_hostile(&bytes, &self.config.priorities)
                 && file.task.id == *id
             {
                 return Ok(Some((path, file.task.id.to_string())));
@@ -189,7 +189,7 @@ impl Writer<'_> {
                 Err(source) => return Err(BoardError::Io { path: path.to_owned(), source }),
             };
             let settled = last.as_ref() == Some(&original.bytes);
-            match task_file::parse(&original.bytes, &self.config.priorities) {
+            match task_file::parse_though_hostile(&original.bytes, &self.config.priorities) {
                 Ok(file) if file.task.id != *id => return Ok(None),
                 Ok(file) if settled || !file.looks_torn() => return Ok(Some((original, file))),
                 Err(error) if settled => {
@@ -210,10 +210,11 @@ impl Writer<'_> {
         before: &Task,
         edited: &Edited,
     ) -> Result<(), BoardError> {
-        let after = task_file::parse(&edited.bytes, &self.config.priorities).map_err(|error| {
-            let source = task_edit::EditError::Unreadable(error);
-            BoardError::Edit { id: id.clone(), source }
-        })?;
+        let after = task_file::parse_though_hostile(&edited.bytes, &self.config.priorities)
+            .map_err(|error| {
+                let source = task_edit::EditError::Unreadable(error);
+                BoardError::Edit { id: id.clone(), source }
+            })?;
         let changes = Snapshot::of(before).changes(&after.task);
         if changes.is_empty() {
             return Ok(());

@@ -125,7 +125,13 @@ impl DiskBoard {
             Decision::Write(edits) => edits,
             Decision::Decline(why) => return Ok(Wrote::Declined(why)),
         };
-        self.program()?.edit(&before.id, &edits)?;
+        if let Err(error) = self.program()?.edit(&before.id, &edits) {
+            // That the program failed does not prove that nothing was written (B2.8).
+            let after = self.task_now(id, &config).ok().flatten().filter(|after| *after != before);
+            let written =
+                after.is_some_and(|after| edits.iter().all(|edit| shows(&after, &before, edit)));
+            return if written { Ok(Wrote::Written) } else { Err(error) };
+        }
         match self.task_now(id, &config)? {
             Some(after) if edits.iter().all(|edit| shows(&after, &before, edit)) => {
                 Ok(Wrote::Written)
@@ -137,7 +143,8 @@ impl DiskBoard {
     /// The task as it reads now. `None` when a complete board does not hold it.
     fn task_now(&self, id: &TaskId, config: &BoardConfig) -> Result<Option<Task>, BoardError> {
         let mut board = self.read_with(config);
-        if let Some(task) = board.tasks.remove(id).or_else(|| board.completed.remove(id)) {
+        let known = board.tasks.remove(id).or_else(|| board.completed.remove(id));
+        if let Some(task) = known.or_else(|| board.hostile_tasks.remove(id)) {
             return Ok(Some(task));
         }
         let named = board.problems.iter().any(|problem| problem.id.as_ref() == Some(id));

@@ -12,6 +12,7 @@ pub mod governor;
 pub mod hand_over;
 mod judge;
 pub mod merges;
+mod owed;
 pub mod pass;
 pub mod ports;
 mod settled;

@@ -206,17 +206,37 @@ fn a_callback_nobody_approved_is_not_run() {
 }
 
 #[test]
-fn b2_7_a_command_a_task_carries_is_never_run_and_the_task_is_never_edited() {
+fn b2_7_a_command_a_task_carries_is_never_run_though_the_task_can_be_blocked() {
     let place = place("");
-    let text =
-        TASK.replace("labels: []", "'onStatus\\x43hange': x\n\"onStatusChange\": 'touch pwned'");
+    let text = TASK.replace("labels: []", "labels: []\n\"onStatus\\x43hange\": 'touch pwned'");
+    fs::write(&place.file, &text).unwrap();
+    let board = place.board();
+    let ours = board.read().hostile_file_of(&id()).cloned().unwrap();
+    assert!(ours.to_string().contains("remove that key in a text editor"), "{ours}");
+    assert!(board.read().complete);
+    board.set_status(&id(), &block("look at the file")).unwrap();
+    assert!(!place.root.join("pwned").exists());
+    let written = place.text();
+    assert!(
+        written.contains("status: Blocked") && written.contains("look at the file"),
+        "{written}"
+    );
+    assert!(
+        written.contains("\nonStatusChange: touch pwned\n"),
+        "a person has to see it: {written}"
+    );
+    assert!(board.view(&id()).unwrap_err().chain().contains("the board program is not started"));
+}
+
+#[test]
+fn b2_7_a_file_in_another_language_is_neither_run_nor_edited() {
+    let place = place("");
+    let text = TASK.replacen("---", "---js", 1);
     fs::write(&place.file, &text).unwrap();
     let board = place.board();
     assert!(board.set_status(&id(), &block("x")).is_err());
-    assert!(board.read().hostile() && board.read().complete);
-    assert!(!place.root.join("pwned").exists());
+    assert!(board.read().hostile_file_of(&id()).is_some() && board.read().complete);
     assert_eq!(place.text(), text);
-    assert!(board.view(&id()).unwrap_err().chain().contains("the board program is not started"));
 }
 
 /// N38: a tick is found by its text, whatever number it has by now.

@@ -86,7 +86,8 @@ fn a_task_file_that_would_be_executed_is_named_and_never_run() {
     world.assert_proposed("src/one.rs");
 }
 
-/// B2.7: a task that carries a command of its own is never dispatched, and its command never runs.
+/// B2.7: a task that carries a command of its own is never dispatched, its command never runs, and a person is told on
+/// the task what to do.
 #[test]
 fn a_task_with_a_command_of_its_own_is_never_dispatched() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };
@@ -101,7 +102,8 @@ fn a_task_with_a_command_of_its_own_is_never_dispatched() {
     let said = String::from_utf8_lossy(&said.stdout).into_owned();
     assert!(said.contains("t-2"), "{said}");
     assert!(!ran.exists());
-    assert_eq!(world.board().status("T-2"), "Queued");
+    assert_eq!(world.board().status("T-2"), "Blocked");
+    assert!(world.comments("T-2").contains("in a text editor"), "{}", world.comments("T-2"));
     world.assert_proposed("src/one.rs");
 }
 
@@ -131,6 +133,8 @@ fn a_worker_that_changes_its_task_past_the_board_command_is_found_out() {
     assert!(!ran.exists());
     let outcome = world.outcome("T-1", 1).to_string();
     assert!(outcome.contains("board-tampered"), "{outcome}");
+    assert_eq!(world.board().status("T-1"), "Blocked");
+    assert!(world.comments("T-1").contains("onStatusChange"), "{}", world.comments("T-1"));
     assert_eq!(world.saved("T-1", 1, "src/one.rs"), "//! Written.");
     assert!(!world.repo().remote_branches().contains_key("task/T-1"));
     world.assert_invariants();

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::board_config::BoardConfig;
 use crate::id::TaskId;
 use crate::task::Task;
-use crate::task_file::{self, FaultClass, TaskFileError};
+use crate::task_file::{self, FaultClass, TaskFile, TaskFileError};
 
 /// All tasks read at one moment.
 ///
@@ -23,6 +23,10 @@ pub struct Board {
     pub completed: BTreeMap<TaskId, Task>,
     /// Ids of tasks in `archive/tasks/`, which can never become done.
     pub archived: BTreeMap<TaskId, Task>,
+    /// Tasks in `tasks/` whose file carries a command of its own (B2.7): they are named in `problems`, take part in
+    /// nothing and are never dispatched, but a person can be told of them where they look.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub hostile_tasks: BTreeMap<TaskId, Task>,
     /// Whether every task the board holds was read.
     pub complete: bool,
     /// What could not be read, and why.
@@ -98,6 +102,14 @@ impl Board {
     pub fn hostile(&self) -> bool {
         self.problems.iter().any(|problem| problem.class == ProblemClass::Hostile)
     }
+
+    /// What the board program would run of this task's own file (B2.7).
+    pub fn hostile_file_of(&self, id: &TaskId) -> Option<&Problem> {
+        self.problems.iter().find(|problem| {
+            let own = problem.file.as_deref().map(Folder::of) == Some(Folder::Tasks);
+            problem.class == ProblemClass::Hostile && own && problem.id.as_ref() == Some(id)
+        })
+    }
 }
 
 /// The part of the board a file lies in.
@@ -163,6 +175,7 @@ pub fn assemble<'a>(
 struct Gathered {
     tasks: BTreeMap<(Folder, TaskId), Vec<(Utf8PathBuf, Task)>>,
     problems: Vec<Problem>,
+    hostile: Vec<Task>,
 }
 
 impl Gathered {
@@ -185,13 +198,19 @@ impl Gathered {
             }
             return;
         }
-        match task_file::parse(bytes, &config.priorities) {
+        match task_file::parse_though_hostile(bytes, &config.priorities) {
             Ok(file) if !file.task.id.same_prefix(&config.task_prefix) => {
                 let cause = format!(
                     "its id {} does not begin with the board's prefix `{}`, so the board program cannot find it",
                     file.task.id, config.task_prefix
                 );
                 self.refuse(path, folder, FaultClass::Unreadable, Some(1), cause);
+            }
+            Ok(TaskFile { task, hostile: Some(error), .. }) => {
+                self.refuse(path, folder, error.class, error.line, error.cause);
+                if folder == Folder::Tasks {
+                    self.hostile.push(task);
+                }
             }
             Ok(file) => {
                 if folder == Folder::Tasks {
@@ -269,6 +288,11 @@ impl Gathered {
                         others.join(" and ")
                     ),
                 });
+            }
+        }
+        for task in self.hostile {
+            if board.find(&task.id).is_none() {
+                board.hostile_tasks.insert(task.id.clone(), task);
             }
         }
         board.link_children();

@@ -82,6 +82,22 @@ fn b2_7_a_hostile_file_anywhere_is_named_and_the_rest_counts_as_complete() {
     }
 }
 
+/// B2.7: a task that carries a command takes part in nothing, and is there to be told of; one that is run as soon as it
+/// is read is not.
+#[test]
+fn b2_7_a_task_that_carries_a_command_is_set_aside() {
+    let board = board(&[
+        ("tasks/t-1 - a.md", file("T-1", "dependencies: [T-2]\n")),
+        ("tasks/t-2 - b.md", file("T-2", "'onStatusChange': 'touch x'\n")),
+        ("tasks/t-3 - c.md", file("T-3", "<<: {onStatusChange: x}\n")),
+    ]);
+    assert_eq!(ids(&board.tasks), ["T-1"]);
+    assert_eq!(ids(&board.hostile_tasks), ["T-2"]);
+    assert!(board.complete);
+    let carrier = board.hostile_tasks.keys().next().unwrap();
+    assert!(board.hostile_file_of(carrier).unwrap().cause.contains("remove that key"));
+}
+
 #[test]
 fn b5_children_come_from_active_and_completed_tasks_in_natural_order() {
     let board = board(&[

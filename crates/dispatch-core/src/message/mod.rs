@@ -34,6 +34,16 @@ crate::catalogue! {
             en: "The work could not be saved ({cause}). It lies in {path} and nothing will touch it. Repair the cause; the next pass saves it.",
             es: "No se pudo guardar el trabajo ({cause}). Está en {path} y nada lo tocará. Repare la causa; la próxima pasada lo guardará.",
         },
+        /// Title of the notification of a task whose file must not be written.
+        NotifyUncleanTitle {
+            en: "{id}: its file has to be cleaned by hand",
+            es: "{id}: hay que limpiar su fichero a mano",
+        },
+        /// Its body.
+        NotifyUncleanBody {
+            en: "{problem}. Do not use the board program before: it would run what the file holds. The attempt has ended and its work is kept; once the file is clean, the next pass sets the task to {status} and comments on it.",
+            es: "{problem}. No use antes el programa del tablero: ejecutaría lo que contiene el fichero. El intento terminó y su trabajo se conserva; cuando el fichero esté limpio, la próxima pasada pone la tarea en {status} y la comenta.",
+        },
         /// Title of the notification of a paused lane.
         NotifyPausedTitle { en: "Lane {lane} paused: {cause}", es: "Carril {lane} en pausa: {cause}" },
         /// Its body, with the time from which a pass tries it again.
@@ -60,8 +70,8 @@ crate::catalogue! {
         NotifyTooManyFaultsTitle { en: "{id} waits: {count} attempts were lost to faults", es: "{id} espera: {count} intentos perdidos por fallos" },
         /// Its body.
         NotifyTooManyFaultsBody {
-            en: "None of them was the task's own fault. Look at the last one ({log}), and when the machine is well again give the work of {id} to a new task.",
-            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y, cuando la máquina esté bien, dé el trabajo de {id} a una tarea nueva.",
+            en: "None of them was the task's own fault. Look at the last one ({log}), and when the machine is well again run `dispatch retry {id} --reset-attempts`.",
+            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y, cuando la máquina esté bien, ejecute `dispatch retry {id} --reset-attempts`.",
         },
 
         /// The pull request was merged.

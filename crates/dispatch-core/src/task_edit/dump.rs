@@ -32,6 +32,7 @@ pub(super) fn header(header: &Header) -> String {
     if let Some(ordinal) = header.ordinal {
         out.entry("ordinal", &number(ordinal));
     }
+    out.optional("onStatusChange", header.own_callback.as_deref());
     js_text::trim(&out.0).to_owned()
 }
 

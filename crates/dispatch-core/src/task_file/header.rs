@@ -30,7 +30,11 @@ pub(crate) struct Header {
     pub(crate) kind: Option<String>,
     pub(crate) project: Option<String>,
     pub(crate) ordinal: Option<f64>,
-    /// Keys the program does not know, with their values as JSON text.
+    /// The command that the program would run at a status change of this task.
+    pub(crate) own_callback: Option<String>,
+    /// Why the board program must not be started while this file is there (B2.7).
+    pub(crate) hostile: Option<TaskFileError>,
+    /// Keys the program does not know or that nothing here uses, with their values as JSON text.
     pub(crate) unknown: BTreeMap<String, String>,
     /// The first value whose text in the program is not certain, such as a bare date used as a label.
     pub(crate) inexact: Option<&'static str>,
@@ -46,7 +50,7 @@ pub(crate) struct Split<'a> {
     pub(crate) body_line: usize,
 }
 
-const KNOWN: [&str; 21] = [
+const KNOWN: [&str; 20] = [
     "id",
     "title",
     "status",
@@ -67,8 +71,10 @@ const KNOWN: [&str; 21] = [
     "type",
     "project",
     "ordinal",
-    "onStatusChange",
 ];
+
+/// A shell command of the task's own, which the board program runs at a status change (B2.7).
+const OWN_CALLBACK: &str = "onStatusChange";
 
 fn error(class: FaultClass, line: usize, cause: impl Into<String>) -> TaskFileError {
     TaskFileError { class, line: Some(line), cause: cause.into() }
@@ -201,7 +207,7 @@ pub(crate) fn parse(header: &str) -> Result<Header, TaskFileError> {
     let root = match yaml::parse(header) {
         Ok(root) => root,
         Err(fault) => {
-            let class = if header.contains("onStatusChange") {
+            let class = if header.contains(OWN_CALLBACK) {
                 FaultClass::Hostile
             } else {
                 FaultClass::Unreadable
@@ -217,6 +223,14 @@ pub(crate) fn parse(header: &str) -> Result<Header, TaskFileError> {
         }
     };
     let keys = by_name(entries)?;
+    let hostile = keys.get(OWN_CALLBACK).map(|node| {
+        error(
+            FaultClass::Hostile,
+            node.line + 1,
+            "it carries its own `onStatusChange`, a shell command the board program would run at the next status \
+             change; remove that key in a text editor",
+        )
+    });
     let mut reader = KeyReader { keys, inexact: None };
     let header = Header {
         id: reader.text("id")?.unwrap_or_default(),
@@ -239,6 +253,8 @@ pub(crate) fn parse(header: &str) -> Result<Header, TaskFileError> {
         kind: reader.text("type")?,
         project: reader.text("project")?,
         ordinal: reader.ordinal()?,
+        own_callback: reader.text(OWN_CALLBACK)?,
+        hostile,
         unknown: reader
             .keys
             .iter()
@@ -263,10 +279,10 @@ fn by_name(entries: Vec<(Node, Node)>) -> Result<BTreeMap<String, Node>, TaskFil
         };
         let (name, _) = key.as_text();
         match name.as_str() {
-            "onStatusChange" => {
+            // What is no command by itself can still become one, and could not be written back as it is.
+            OWN_CALLBACK if !matches!(value.value, Value::Scalar(_)) => {
                 return hostile(
-                    "it carries its own `onStatusChange`, a shell command the board program would run at the next \
-                     status change; remove that key"
+                    "its own `onStatusChange` is a list or a mapping; remove that key in a text editor"
                         .to_owned(),
                 );
             }

@@ -50,6 +50,8 @@ pub struct TaskFile {
     pub task: Task,
     /// What a person should look at.
     pub remarks: Vec<Remark>,
+    /// What the board program would run of it at a status change (B2.7).
+    pub hostile: Option<TaskFileError>,
 }
 
 /// Something about a readable file.
@@ -81,8 +83,21 @@ pub fn hostile_start(bytes: &[u8]) -> Option<TaskFileError> {
     }
 }
 
-/// Reads a task file.
+/// Reads a task file; one that carries a command of its own is refused.
 pub fn parse(bytes: &[u8], priorities: &Priorities) -> Result<TaskFile, TaskFileError> {
+    let mut file = parse_though_hostile(bytes, priorities)?;
+    match file.hostile.take() {
+        Some(hostile) => Err(hostile),
+        None => Ok(file),
+    }
+}
+
+/// Reads a task file also when it carries a command of its own, for those who only read and write it: nothing here runs
+/// anything. What would be run as soon as the file is read by others is refused all the same.
+pub fn parse_though_hostile(
+    bytes: &[u8],
+    priorities: &Priorities,
+) -> Result<TaskFile, TaskFileError> {
     let text = match std::str::from_utf8(bytes) {
         Ok(text) => text,
         Err(error) => {
@@ -97,12 +112,13 @@ pub fn parse(bytes: &[u8], priorities: &Priorities) -> Result<TaskFile, TaskFile
         return Err(unreadable(1, "it is empty"));
     }
     let parts = header::split(text)?;
-    let header = header::parse(&parts.header)?;
+    let mut header = header::parse(&parts.header)?;
+    let hostile = header.hostile.take();
     let id = own_id(&header)?;
     let body = Body::of(&parts);
     let sections = body.sections();
     let task = task(id, header, priorities, &body, sections)?;
-    Ok(TaskFile { remarks: body.remarks(&task), task })
+    Ok(TaskFile { remarks: body.remarks(&task), task, hostile })
 }
 
 fn unreadable(line: usize, cause: impl Into<String>) -> TaskFileError {

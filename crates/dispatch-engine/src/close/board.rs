@@ -5,7 +5,6 @@ use std::time::Duration;
 use dispatch_close::acceptance::{Acceptance, OwnedItem, judge_acceptance};
 use dispatch_close::execute::{Fault, Stop};
 use dispatch_close::plan::{Detail, Disposition, Failure};
-use dispatch_core::board::ProblemClass;
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::{Checklist, Task};
@@ -72,14 +71,9 @@ pub(crate) fn fresh_task(attempt: &mut Attempt<'_>, step: CloseStep) -> Result<T
     })
 }
 
-/// What would make the board program run a command, when it is in the task's own file (B2.7). Such a file is neither
-/// read nor written until a person has looked at it.
+/// What would make the board program run a command, when it is in the task's own file (B2.7).
 pub(crate) fn hostile(attempt: &Attempt<'_>) -> Option<String> {
-    let problems = attempt.ports.board.read().problems;
-    let ours = problems.iter().find(|problem| {
-        problem.class == ProblemClass::Hostile && problem.id.as_ref() == Some(attempt.id())
-    });
-    ours.map(ToString::to_string)
+    attempt.ports.board.read().hostile_file_of(attempt.id()).map(ToString::to_string)
 }
 
 /// `board-check`: the task is still the one that was started, and still ours (B4).

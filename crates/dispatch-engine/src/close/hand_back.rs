@@ -10,6 +10,7 @@ use dispatch_core::status::Status;
 
 use super::board::{self, wait_for_board};
 use super::{Step, Trouble, pause_lane, scope};
+use crate::owed;
 use crate::ports::{StatusChange, StatusWrite};
 use crate::supervise::{Asked, Attempt};
 use crate::texts::notify_blocked;
@@ -127,8 +128,9 @@ fn hand(
             let Some(problem) = board::hostile(attempt) else {
                 return Err(Trouble::Fault(Fault { cause: None, why: error.chain() }));
             };
-            // Waiting would keep the slot for as long as nobody looks at the file.
+            // Waiting would keep the slot for as long as nobody looks at the file: a sweep writes it later.
             attempt.note(&format!("{step}: the task stays as it is: {problem}"));
+            owed::remember(attempt, change, &problem);
             let note = "the task's file cannot be written until a person cleans it".to_owned();
             return Ok(Handed { note, left_to_person: false });
         }

@@ -25,6 +25,11 @@ dispatch_core::catalogue! {
             en: "Blocked (`{reason}`): {text}\n\nThen move the task to Queued.",
             es: "Bloqueada (`{reason}`): {text}\n\nDespués, mueva la tarea a Queued.",
         },
+        /// The file of a task would make the board program run something.
+        Hostile {
+            en: "{problem}. The board program would run that command at the next status change, so do not change this task with it before: look at the file in a text editor, find out who put the command there, and remove it.",
+            es: "{problem}. El programa del tablero ejecutaría esa orden en el próximo cambio de estado, así que no cambie antes esta tarea con él: mire el fichero en un editor de texto, averigüe quién puso la orden y quítela.",
+        },
     }
 }
 
@@ -74,35 +79,45 @@ impl<'a> Considering<'a> {
         considered
     }
 
+    /// Blocks the queued tasks whose own file would make the board program run a command: they are never dispatched
+    /// (B2.7). Our writer runs nothing of them, so a person finds on the task what they have to do.
+    pub(super) fn hostile(&mut self) -> Vec<Considered> {
+        let board = self.facts.seen.board;
+        let queued = board.hostile_tasks.values().filter(|task| task.status == Status::Queued);
+        let mut considered = Vec::new();
+        for task in queued {
+            let Some(problem) = board.hostile_file_of(&task.id) else { continue };
+            let language = self.setup.config.language;
+            let text = PassMessage::Hostile.render(language, &[("problem", problem)]);
+            let (end, grounds) = self
+                .block_saying(task, BlockReason::LaunchRefused, text)
+                .unwrap_or_else(|error| (End::Failed, error.chain()));
+            considered.push(Considered { id: task.id.clone(), end, grounds: one_line(&grounds) });
+        }
+        considered
+    }
+
     fn one(&mut self, task: &Task) -> Result<Decided, PortError> {
-        if let Some(problem) = self.hostile(task) {
-            return Ok((End::Waiting { reason: WaitReason::BoardIncomplete }, problem));
+        if let Some(problem) = self.facts.seen.board.hostile_file_of(&task.id) {
+            return Ok((End::Waiting { reason: WaitReason::BoardIncomplete }, problem.to_string()));
         }
         let judged = self.facts.judge(self.ports, self.setup, task)?;
         match judged.evaluation.verdict() {
-            Verdict::Block(reason, grounds) => self.block(task, *reason, grounds),
+            Verdict::Block(reason, grounds) => {
+                self.block_saying(task, *reason, grounds.comment(self.setup.config.language))
+            }
             Verdict::Wait(reason, grounds) => self.wait(task, *reason, grounds),
             Verdict::Launch => self.launch(task, &judged),
         }
     }
 
-    /// A task whose own file would make the board program run something is never dispatched (B2.7).
-    fn hostile(&self, task: &Task) -> Option<String> {
-        let hostile = self.facts.seen.board.problems.iter().find(|problem| {
-            problem.class == dispatch_core::board::ProblemClass::Hostile
-                && problem.id.as_ref() == Some(&task.id)
-        });
-        hostile.map(ToString::to_string)
-    }
-
-    fn block(
+    fn block_saying(
         &self,
         task: &Task,
         reason: BlockReason,
-        grounds: &Grounds,
+        text: String,
     ) -> Result<Decided, PortError> {
         let language = self.setup.config.language;
-        let text = grounds.comment(language);
         if self.options.dry_run {
             return Ok((End::Blocked { reason }, text));
         }

@@ -5,6 +5,7 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::config::Owner;
 use dispatch_core::names::SelectionOff;
 use dispatch_core::select::candidates;
+use dispatch_core::status::Status;
 
 use super::consider::Considering;
 use super::{Options, PassError, RoundReport, Selection};
@@ -47,11 +48,16 @@ pub(super) fn run(
     let mut problems = Vec::new();
     let (selection, considered) = match selection_off(options, setup, &place, &lease) {
         Some((reason, grounds)) => (Selection::Off { reason, grounds }, Vec::new()),
-        None if candidates(&board).is_empty() => (Selection::NoQueuedTask, Vec::new()),
+        None if candidates(&board).is_empty()
+            && !board.hostile_tasks.values().any(|task| task.status == Status::Queued) =>
+        {
+            (Selection::NoQueuedTask, Vec::new())
+        }
         None => {
             let facts = RoundFacts::read(ports, &board, &remote, base.as_ref())?;
             let mut considering = Considering::new(ports, setup, &facts, options);
-            let considered = considering.all(&candidates(&board));
+            let mut considered = considering.hostile();
+            considered.extend(considering.all(&candidates(&board)));
             problems.extend(considering.problems);
             (Selection::Done, considered)
         }

@@ -343,17 +343,14 @@ impl<'a> Attempt<'a> {
 
     /// What somebody asks of us (M2, D9.9).
     pub(crate) fn asked(&self) -> Option<Asked> {
-        if self.ports.commands.asked_to_end() {
-            return Some(Asked::Interrupt);
-        }
-        match self.ports.store.request(self.id()) {
-            Ok(Some(Request::Cancel { to })) => Some(Asked::Cancel(to)),
-            Ok(Some(Request::Interrupt | Request::Stop)) => Some(Asked::Interrupt),
-            Ok(None) => None,
-            Err(error) => {
-                tracing::warn!(error = error.chain(), "the request could not be read");
-                None
-            }
+        let request = self.ports.store.request(self.id()).unwrap_or_else(|error| {
+            tracing::warn!(error = error.chain(), "the request could not be read");
+            None
+        });
+        match request {
+            Some(Request::Cancel { to }) => Some(Asked::Cancel(to)),
+            Some(Request::Interrupt | Request::Stop) => Some(Asked::Interrupt),
+            None => self.ports.commands.asked_to_end().then_some(Asked::Interrupt),
         }
     }
 

@@ -39,7 +39,7 @@ fn look_at(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError> {
         drop(lock);
         return Ok(());
     }
-    if sweep.ports.store.request(&id)?.is_some() {
+    if let Some(Request::Cancel { .. }) = sweep.ports.store.request(&id)? {
         return Ok(());
     }
     sweep.ports.store.write_request(&id, &Request::Cancel { to: None })?;

@@ -10,6 +10,7 @@ mod dead;
 mod done_by_hand;
 mod held;
 mod orphans;
+mod owed;
 mod parents;
 pub(crate) mod proposals;
 mod pull_requests;
@@ -94,7 +95,7 @@ impl SweepStep {
             }
             Self::Orphans => {
                 orphans::run(sweep);
-                Ok(())
+                owed::run(sweep)
             }
             Self::CancelledByHand => cancelled::run(sweep),
             Self::Backups => backups::run(sweep),

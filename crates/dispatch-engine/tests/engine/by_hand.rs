@@ -198,6 +198,7 @@ fn m4_cancelling_in_a_close_says_that_it_finishes() {
     let end = cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
     assert_eq!(end, Cancelled::Finishing { kept });
     assert_eq!(world.state().requests[&id("T-1")], Request::Cancel { to: Some(Status::ToDo) });
+}
 
 /// M4: only what is blocked is retried, with its reason shown.
 #[test]

@@ -552,3 +552,30 @@ fn m2_a_request_about_an_earlier_attempt_does_not_stop_the_next_one() {
     world.settle(&setup());
     assert!(world.record("T-1").pr.is_some());
 }
+
+fn carries_a_command(name: &str) -> dispatch_core::board::Problem {
+    dispatch_core::board::Problem {
+        class: dispatch_core::board::ProblemClass::Hostile,
+        file: Some(format!("tasks/{name} - Task.md").into()),
+        line: Some(5),
+        id: Some(id(name)),
+        cause: "it carries its own `onStatusChange`".to_owned(),
+    }
+}
+
+/// B2.7: such a task is never dispatched, and a person finds on it what they have to do.
+#[test]
+fn b2_7_a_queued_task_that_carries_a_command_is_blocked_with_what_to_do() {
+    let world = World::new(vec![task("T-1"), task("T-2")]);
+    world.state().problems = vec![carries_a_command("T-1")];
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    assert_eq!(world.status("T-2"), Status::InProgress);
+    let (of, comment) = world.state().comments[0].clone();
+    assert_eq!(of, id("T-1"));
+    assert!(
+        comment.starts_with("Blocked (`launch-refused`): tasks/T-1 - Task.md:5: it carries"),
+        "{comment}"
+    );
+    assert!(comment.contains("in a text editor"), "{comment}");
+}

@@ -3,6 +3,7 @@
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
+use dispatch_core::task::Task;
 use dispatch_engine::by_hand::cancel;
 use dispatch_engine::ports::{Store, TryLock};
 
@@ -162,6 +163,17 @@ fn m1_4_a_running_task_that_a_person_took_back_is_cancelled_and_their_status_sta
     assert_eq!(world.status("T-1"), Status::ToDo);
     let again = world.lines(&setup());
     assert!(!again.iter().any(|line| line.starts_with("T-1: ")), "{again:?}");
+}
+
+/// M1 4, M2: a person's word counts also where the dispatcher asked for something less.
+#[test]
+fn m1_4_a_person_who_takes_a_task_back_is_heard_while_its_supervisor_is_asked_to_stop() {
+    let world = started();
+    in_phase(&world, Phase::Running);
+    world.state().requests.insert(id("T-1"), Request::Stop);
+    world.edit("T-1", |task| task.status = Status::ToDo);
+    world.pass(&setup());
+    assert_eq!(world.state().requests[&id("T-1")], Request::Cancel { to: None });
 }
 
 #[test]
@@ -357,4 +369,37 @@ fn b5_a_parents_status_follows_from_its_children() {
     world.edit("T-5.2", |task| task.status = Status::Done);
     world.pass(&setup());
     assert_eq!(world.status("T-5"), Status::Done);
+}
+
+/// B2.7, I4: what could not be written while the task's file was dangerous is written once it is clean, and only over
+/// the status that was left.
+#[test]
+fn b2_7_a_status_that_is_owed_is_given_once_the_file_is_clean() {
+    for (left, expected, comments) in
+        [(Status::InProgress, Status::Blocked, 1), (Status::ToDo, Status::ToDo, 0)]
+    {
+        let world = started();
+        in_phase(&world, Phase::Ended);
+        world.state().locks.clear();
+        world.state().pending.clear();
+        let owed = serde_json::json!({"to": "Blocked", "comment": "Blocked: look."});
+        world.state().records.get_mut(&id("T-1")).unwrap().rest.insert("owed".into(), owed);
+        let kept = world.state().tasks.remove(&id("T-1")).unwrap();
+        world.state().problems = vec![dispatch_core::board::Problem {
+            class: dispatch_core::board::ProblemClass::Hostile,
+            file: Some("tasks/t-1 - Task.md".into()),
+            line: Some(1),
+            id: Some(id("T-1")),
+            cause: "its front matter names the language `js`".to_owned(),
+        }];
+        world.pass(&setup());
+        assert!(world.state().records[&id("T-1")].rest.contains_key("owed"), "it is still owed");
+
+        world.state().problems.clear();
+        world.state().tasks.insert(id("T-1"), Task { status: left.clone(), ..kept });
+        world.pass(&setup());
+        assert_eq!(world.status("T-1"), expected);
+        assert_eq!(world.state().comments.len(), comments, "{left}");
+        assert!(!world.state().records[&id("T-1")].rest.contains_key("owed"));
+    }
 }

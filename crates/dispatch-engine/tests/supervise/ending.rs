@@ -437,6 +437,22 @@ fn b4_a_protected_field_that_changed_is_named(confined: bool, reason: &str, stat
     assert!(world.state().comments[0].contains("test command: "));
 }
 
+/// B2.7, I4, I5: a file that nothing may write keeps neither the slot nor the person from knowing.
+#[test]
+fn b2_7_a_task_whose_file_must_not_be_touched_is_named_to_a_person_and_its_slot_is_free() {
+    let mut acts = diligent();
+    acts.insert(1, Act::Plant("its front matter names the language `js`"));
+    let world = World::new(acts);
+    assert_eq!(world.supervise(Mode::Begin), ended("board-tampered"));
+    assert_eq!(world.status(), Status::InProgress);
+    assert!(world.state().entry.task_id.is_none());
+    assert_eq!(world.state().notified.len(), 2, "{:?}", world.state().notified);
+    assert_eq!(world.state().notified[0], "T-5: its file has to be cleaned by hand");
+    assert_eq!(world.read().rest["owed"]["to"], "Blocked");
+    let comment = world.read().rest["owed"]["comment"].to_string();
+    assert!(comment.contains("refs/dispatch/attempts/T-5/1"), "{comment}");
+}
+
 /// M1 4, B3.9: a status that a person moved stays, the work is saved, the slot is free.
 #[test]
 fn b4_a_task_that_a_person_took_away_is_left_to_them() {
@@ -479,6 +495,17 @@ fn d9_9_a_shutdown_puts_the_task_back_uncounted() {
     assert_eq!(world.status(), Status::Queued);
     assert_eq!(world.read().counts.uncounted, 1);
     saved_and_said(&world);
+}
+
+/// D9.9, M2: a shutdown does not take a person's cancellation back.
+#[test]
+fn m2_a_cancellation_outlives_a_shutdown() {
+    let world = World::new(writes_then(vec![Act::Idle(100_000)]));
+    world.state().request = Some(Request::Cancel { to: Some(Status::ToDo) });
+    world.state().asked_to_end = true;
+    let end = world.supervise(Mode::Begin);
+    assert_eq!(end, End::Ended { reason: "cancelled".to_owned(), drain: Drain::Nothing });
+    assert_eq!(world.status(), Status::ToDo);
 }
 
 /// D9.9: a pass in our place would start what was just stopped.

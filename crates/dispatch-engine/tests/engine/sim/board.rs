@@ -19,12 +19,16 @@ use super::World;
 impl Board for World {
     fn read(&self) -> board::Board {
         let state = self.call();
+        let mut tasks = state.tasks.clone();
+        let named = state.problems.iter().filter_map(|problem| problem.id.as_ref());
+        let hostile_tasks = named.filter_map(|id| tasks.remove_entry(id)).collect();
         board::Board {
-            tasks: state.tasks.clone(),
+            tasks,
+            hostile_tasks,
             completed: state.completed.clone(),
             archived: BTreeMap::new(),
             complete: state.complete,
-            problems: Vec::new(),
+            problems: state.problems.clone(),
         }
     }
 

@@ -35,6 +35,7 @@ impl State {
             Act::Idle(_) => {}
             Act::Exit(code) => self.end_worker(ExitMark::Code(code)),
             Act::Vanish => self.end_worker(ExitMark::Unknown),
+            Act::Plant(cause) => self.hostile = Some(cause),
             Act::Person(edit) => {
                 if let Some(task) = &mut self.task {
                     edit(task);

@@ -52,6 +52,8 @@ pub(crate) enum Act {
     Person(fn(&mut Task)),
     /// A person takes the task from the board.
     Leave,
+    /// The task's file becomes one that the board program would run.
+    Plant(&'static str),
     /// A person switches the board's checkout to another branch.
     Switch(&'static str),
     /// Somebody asks the supervisor for something.
@@ -66,6 +68,8 @@ pub(crate) type Happening = fn(&mut State);
 pub(crate) struct State {
     pub(crate) task: Option<Task>,
     pub(crate) board_broken: bool,
+    /// What the board program would run of the task's file.
+    pub(crate) hostile: Option<&'static str>,
     pub(crate) comments: Vec<String>,
     pub(crate) board_branch: BranchName,
     /// The person's environment.
@@ -257,6 +261,7 @@ impl World {
         let state = State {
             task: Some(task()),
             board_broken: false,
+            hostile: None,
             comments: Vec::new(),
             board_branch: branch("main"),
             environment: BTreeMap::from([

@@ -32,12 +32,20 @@ impl Board for World {
     fn read(&self) -> board::Board {
         let state = self.call();
         let tasks = state.task.iter().map(|task| (task.id.clone(), task.clone())).collect();
-        board::Board { tasks, complete: true, ..board::Board::default() }
+        let problems = state.hostile.iter().map(|cause| board::Problem {
+            class: board::ProblemClass::Hostile,
+            file: Some("tasks/t-5 - Hello.md".into()),
+            line: Some(1),
+            id: state.task.as_ref().map(|task| task.id.clone()),
+            cause: (*cause).to_owned(),
+        });
+        let problems = problems.collect();
+        board::Board { tasks, complete: true, problems, ..board::Board::default() }
     }
 
     fn task(&self, id: &TaskId) -> Result<Option<Task>, PortError> {
         let state = self.call();
-        if state.board_broken {
+        if state.board_broken || state.hostile.is_some() {
             return Err(PortError::new(format!("read task {id}"), "its front matter is torn"));
         }
         Ok(state.task.clone())
@@ -46,6 +54,9 @@ impl Board for World {
     fn set_status(&self, _id: &TaskId, change: &StatusChange) -> Result<StatusWrite, PortError> {
         let mut state = self.effect();
         state.writes_the_board();
+        if let Some(cause) = state.hostile {
+            return Err(PortError::new("set the status", cause));
+        }
         let Some(task) = &mut state.task else { return Ok(StatusWrite::Gone) };
         if !change.expected.contains(&task.status) {
             return Ok(StatusWrite::Mismatch { found: task.status.clone() });
