@@ -56,6 +56,8 @@ impl Place {
             ("XDG_STATE_HOME".to_owned(), self.home.join("state").into_string()),
             ("GIT_CONFIG_GLOBAL".to_owned(), "/dev/null".to_owned()),
             ("GIT_CONFIG_NOSYSTEM".to_owned(), "1".to_owned()),
+            // The scripted agent needs no account, but no agent is started without one.
+            ("CLAUDE_CODE_OAUTH_TOKEN".to_owned(), "no-account-but-the-demo's".to_owned()),
         ];
         env.extend(
             ["LANG", "LC_ALL", "TERM", "TMPDIR"].iter().filter_map(|name| {

@@ -5,6 +5,7 @@
 mod agent_ends;
 mod board;
 mod checks;
+mod demo;
 mod frontier;
 mod guidance;
 mod local;
