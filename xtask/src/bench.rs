@@ -1,18 +1,21 @@
-//! The benchmarks.
+//! The benchmarks, each a comparison within one run.
 
 use anyhow::Result;
 
+use crate::peers;
 use crate::shell::{cargo, root, run};
 
 /// Crate and bench target.
-const BENCHES: [(&str, &str); 1] = [("dispatch-guards", "guards")];
+const BENCHES: [(&str, &str); 2] = [("dispatch-board", "board"), ("dispatch-guards", "guards")];
 
 /// Runs the benchmarks whose name contains `filter`, or all.
 pub(crate) fn run_all(filter: Option<&str>) -> Result<()> {
+    let peers = peers::install()?;
     for (package, bench) in BENCHES {
         if filter.is_none_or(|filter| bench.contains(filter)) {
             run(cargo()
                 .args(["bench", "--quiet", "--locked", "--package", package, "--bench", bench])
+                .env("DISPATCH_PEERS", &peers)
                 .current_dir(root()))?;
         }
     }

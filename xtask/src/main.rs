@@ -33,7 +33,7 @@ enum Task {
     Deny,
     /// Run every test, the programs they talk to installed first
     Test,
-    /// Measure what must be fast
+    /// Measure against the programs people use instead, as ratios in one run
     Bench {
         /// Only the benchmarks whose name contains this
         filter: Option<String>,

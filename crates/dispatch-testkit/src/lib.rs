@@ -6,12 +6,14 @@
 //! - [`forge_server`] is a forge behind a socket file that a real `gh` talks to;
 //! - [`repo`] is a repository with a bare remote, [`board`] a board of task files, both in a [`scratch`] folder;
 //! - [`scene`] sets all of these up as one world for a test of the whole job;
+//! - [`bench`] times two ways to do one thing in one run;
 //! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
 //!
 //! Every helper panics on failure: in a test that is the report. The crate is a development dependency only.
 
 #![allow(clippy::unwrap_used, reason = "test support reports a failure by panicking")]
 
+pub mod bench;
 pub mod board;
 pub mod forge_server;
 mod http;
