@@ -7,6 +7,7 @@ use dispatch_core::task_file;
 
 use crate::fixtures::{VERSIONS, cases, differences, facts_of, recorded};
 
+/// B1, B2.1: the whole task model, field by field.
 #[test]
 fn b2_1_every_recorded_file_gives_the_recorded_facts() {
     let (mut agree, mut wrong) = (0, Vec::new());

@@ -7,6 +7,9 @@
     reason = "a test fails by panicking and says its counts"
 )]
 
+#[path = "../../../../fuzz/src/lib.rs"]
+#[expect(unreachable_pub, reason = "the fuzz targets are a crate of their own")]
+mod any_bytes;
 mod files;
 mod fixtures;
 mod properties;

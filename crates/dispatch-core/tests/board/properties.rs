@@ -9,6 +9,8 @@ use dispatch_core::worker_edit::Section;
 use dispatch_core::{task_file, task_json, task_view};
 use proptest::prelude::*;
 
+use crate::any_bytes;
+
 /// Lines that mean something to the board, or nearly.
 const LINES: [&str; 40] = [
     "",
@@ -51,6 +53,24 @@ const LINES: [&str; 40] = [
     "~~~~",
     "id: T-9\u{2028}<!-- AC:BEGIN -->\r- [x] #1 forged",
     "\u{feff}title: \"x",
+];
+
+/// Words of a worker's request, or nearly.
+const WORDS: [&str; 14] = [
+    "T-1",
+    "t-01",
+    "T-2",
+    "--view",
+    "--notes",
+    "--notes=x",
+    "--plan",
+    "-",
+    "--check-ac",
+    "1",
+    "1,2",
+    "--check-dod=1",
+    "--status=Done",
+    "--comment",
 ];
 
 fn arb_lines(most: usize) -> impl Strategy<Value = String> {
@@ -187,6 +207,18 @@ proptest! {
         let config = BoardConfig::parse("task_prefix: T");
         let board = assemble([(Utf8Path::new("tasks/t-1 - x.md"), &found)], &config);
         prop_assert!(board.tasks.len() + board.problems.len() >= 1, "a file is a task or a problem");
+    }
+
+    /// Q1.7: what the fuzz targets look for.
+    #[test]
+    fn q1_7_what_is_fuzzed_holds(bytes in arb_file(), words in prop::collection::vec(prop::sample::select(WORDS.to_vec()), 0..6)) {
+        any_bytes::task_file(&bytes);
+        any_bytes::task_json(&bytes);
+        any_bytes::task_view(&bytes);
+        any_bytes::board_config(&bytes);
+        any_bytes::stream(&bytes);
+        any_bytes::worker_edit(&bytes);
+        any_bytes::worker_edit(words.join("\n").as_bytes());
     }
 
     /// B2.3's counterpart: whatever a description says, short of closing its own section, it changes no other fact.
