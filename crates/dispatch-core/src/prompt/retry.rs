@@ -32,14 +32,16 @@ pub struct PersonReview<'a> {
 /// The comments that a new attempt has to know: from the previous attempt's block comment on, or all of them when no
 /// attempt was blocked.
 pub fn comments_since_block(comments: &[Comment]) -> &[Comment] {
-    const BLOCKED: [&str; 2] = ["Blocked", "Bloqueada"];
-    let ours = |comment: &Comment| comment.author.as_deref().map(bare) == Some(DISPATCH_AUTHOR);
-    let blocks = |comment: &Comment| {
-        let body = comment.body.trim_start().trim_start_matches('*');
-        ours(comment) && BLOCKED.iter().any(|word| body.starts_with(word))
-    };
-    let from = comments.iter().rposition(blocks).unwrap_or(0);
+    let from = comments.iter().rposition(is_block_comment).unwrap_or(0);
     comments.get(from..).unwrap_or_default()
+}
+
+/// Whether it is one of our comments that say why a task is blocked.
+pub fn is_block_comment(comment: &Comment) -> bool {
+    const BLOCKED: [&str; 2] = ["Blocked", "Bloqueada"];
+    let body = comment.body.trim_start().trim_start_matches('*');
+    comment.author.as_deref().map(bare) == Some(DISPATCH_AUTHOR)
+        && BLOCKED.iter().any(|word| body.starts_with(word))
 }
 
 /// An author without the mark that the board may put before a name.

@@ -7,6 +7,7 @@ mod hand_back;
 mod propose;
 mod release;
 mod review;
+mod review_parts;
 mod save;
 mod scope;
 

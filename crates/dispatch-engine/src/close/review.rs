@@ -1,43 +1,68 @@
 //! The reviewer (C7).
 
 use std::fmt::Write as _;
+use std::time::Duration;
 
 use dispatch_close::execute::Fault;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::launch::{Places, reviewer_launch};
 use dispatch_core::names::{BlockReason, CloseStep, PauseCause};
+use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::prompt::{ReviewInput, review_prompt};
 use dispatch_core::task::Task;
 
 use super::save::frozen_tree;
-use super::{Step, Trouble, board, bound_slot};
+use super::{Step, Trouble, board, bound_slot, review_parts};
 use crate::ports::{AttemptFile, Diff, Review, ReviewRequest, Verdict};
 use crate::supervise::Attempt;
 
-/// `reviewer`: another agent, on the account's own model, judges the whole change.
+/// `reviewer`: another agent, on the account's own model, judges the whole change; that of a close attempt subtask by
+/// subtask.
 pub(crate) fn review(attempt: &mut Attempt<'_>) -> Step {
+    let task = board::fresh_task(attempt, CloseStep::Reviewer)?;
+    let parts = match review_parts::of_close_attempt(attempt)? {
+        Some(parts) => parts,
+        None => vec![Part { name: None, diff: diff(attempt)? }],
+    };
+    let (mut answers, mut approvals) = (String::new(), Vec::new());
+    for part in &parts {
+        let request = request(attempt, &task, part)?;
+        let agent = attempt.ports.agent;
+        let review = agent.review(&request, &mut || attempt.beat());
+        attempt.verify()?;
+        if let Some(name) = &part.name {
+            answers = format!("{answers}## {name}\n\n");
+        }
+        answers = answers + &answer_of(&review) + "\n";
+        attempt.write(AttemptFile::Review, answers.as_bytes())?;
+        approvals.push(approval(&review, part, request.limit)?);
+    }
+    attempt.close().review = Some(approvals.join("\n"));
+    Ok(Some("approve".to_owned()))
+}
+
+/// The words of an approval; anything else ends the step.
+fn approval(review: &Review, part: &Part, limit: Duration) -> Result<String, Trouble> {
     let step = CloseStep::Reviewer;
-    let task = board::fresh_task(attempt, step)?;
-    let diff = diff(attempt)?;
-    let request = request(attempt, &task, &diff)?;
-    let ports = attempt.ports;
-    let review = ports.agent.review(&request, &mut || attempt.beat());
-    attempt.verify()?;
-    attempt.write(AttemptFile::Review, answer_of(&review).as_bytes())?;
+    let told = |verdict, findings: &[String]| match &part.name {
+        Some(name) => said(&format!("{name}: {verdict}"), findings),
+        None => said(verdict, findings),
+    };
     let failed = |reason, detail| Err(Failure::found(step, reason, detail).into());
     match review {
         Review::Verdict { verdict: Verdict::Approve, findings, .. } => {
-            attempt.close().review = Some(said("approve", &findings));
-            Ok(Some("approve".to_owned()))
+            Ok(told("approve", findings))
         }
         Review::Verdict { verdict: Verdict::RequestChanges, findings, .. } => {
-            let question = said("request-changes", &findings);
+            let question = told("request-changes", findings);
             failed(BlockReason::ReviewChangesRequested, Detail::Question(question))
         }
-        Review::NoVerdict { why, .. } => failed(BlockReason::ReviewNoVerdict, Detail::Words(why)),
+        Review::NoVerdict { why, .. } => {
+            failed(BlockReason::ReviewNoVerdict, Detail::Words(why.clone()))
+        }
         Review::Error(why) => Err(unavailable(format!("the reviewer failed: {why}"))),
         Review::TimedOut => {
-            let minutes = request.limit.as_secs() / 60;
+            let minutes = limit.as_secs() / 60;
             Err(unavailable(format!("the reviewer did not end within {minutes} minutes")))
         }
     }
@@ -47,29 +72,49 @@ fn unavailable(why: String) -> Trouble {
     Trouble::Fault(Fault { cause: Some(PauseCause::ReviewerUnavailable), why })
 }
 
+/// A part of the change that is reviewed by itself.
+pub(super) struct Part {
+    /// What it is; none for the whole change.
+    pub(super) name: Option<String>,
+    /// Its complete diff.
+    pub(super) diff: String,
+}
+
 /// The complete diff; a diff that cannot be had is never reviewed as an empty one (N34).
 fn diff(attempt: &Attempt<'_>) -> Result<String, Trouble> {
     let (base, _) = attempt.base_and_start()?;
-    let tree = frozen_tree(attempt)?;
+    let text = diff_of(attempt, &base, &frozen_tree(attempt)?)?;
+    if text.trim().is_empty() && !attempt.state.close_attempt {
+        return Err(unreadable("the diff is empty".to_owned()));
+    }
+    Ok(text)
+}
+
+/// A diff no larger than a reviewer is given.
+pub(super) fn diff_of(
+    attempt: &Attempt<'_>,
+    from: &CommitId,
+    tree: &TreeId,
+) -> Result<String, Trouble> {
     let limit = attempt.hand.config.reviewer.max_diff_bytes;
-    let failed = |reason, why| {
-        Trouble::Failed(Failure::found(CloseStep::Reviewer, reason, Detail::Words(why)))
-    };
-    match attempt.ports.vcs.diff(&base, &tree, limit) {
-        Ok(Diff::Text(text)) if text.trim().is_empty() && !attempt.state.close_attempt => {
-            Err(failed(BlockReason::ReviewDiffUnreadable, "the diff is empty".to_owned()))
-        }
+    match attempt.ports.vcs.diff(from, tree, limit) {
         Ok(Diff::Text(text)) => Ok(text),
-        Ok(Diff::TooLarge { bytes }) => Err(failed(
-            BlockReason::ReviewDiffTooLarge,
-            format!("the diff has {bytes} bytes, and `reviewer.maxDiffBytes` is {limit}"),
-        )),
+        Ok(Diff::TooLarge { bytes }) => {
+            let why = format!("the diff has {bytes} bytes, and `reviewer.maxDiffBytes` is {limit}");
+            let reason = BlockReason::ReviewDiffTooLarge;
+            Err(Failure::found(CloseStep::Reviewer, reason, Detail::Words(why)).into())
+        }
         Err(error) if error.pause.is_some() => Err(error.into()),
-        Err(error) => Err(failed(BlockReason::ReviewDiffUnreadable, error.chain())),
+        Err(error) => Err(unreadable(error.chain())),
     }
 }
 
-fn request(attempt: &Attempt<'_>, task: &Task, diff: &str) -> Result<ReviewRequest, Trouble> {
+fn unreadable(why: String) -> Trouble {
+    Failure::found(CloseStep::Reviewer, BlockReason::ReviewDiffUnreadable, Detail::Words(why))
+        .into()
+}
+
+fn request(attempt: &Attempt<'_>, task: &Task, part: &Part) -> Result<ReviewRequest, Trouble> {
     let ports = attempt.ports;
     let slot = bound_slot(attempt, CloseStep::Reviewer)?;
     let (_, start) = attempt.base_and_start()?;
@@ -88,7 +133,12 @@ fn request(attempt: &Attempt<'_>, task: &Task, diff: &str) -> Result<ReviewReque
     )
     .ok_or_else(|| Failure::inside(CloseStep::Reviewer, "the lane has no usable reviewer"))?;
     Ok(ReviewRequest {
-        prompt: review_prompt(&ReviewInput { task, diff, token: &token, part: None }),
+        prompt: review_prompt(&ReviewInput {
+            task,
+            diff: &part.diff,
+            token: &token,
+            part: part.name.as_deref(),
+        }),
         argv: launch.argv,
         env: launch.environment.list(),
         dir: launch.cwd,

@@ -43,7 +43,12 @@ impl Branches {
         let mut above = chain.into_iter().chain(facts.base.cloned()).map(see);
         let parent = has_integrating_parent(facts, task).then(|| above.next()).flatten();
         let (base, made_from) = match &parent {
-            Some(parent) => (Some(parent.clone()), above.next()),
+            // A branch further up that is not there either is made once something is proposed for it.
+            Some(parent) => {
+                let farther: Vec<SeenBranch> = above.collect();
+                let there = farther.iter().find(|branch| branch.seen != RemoteBranch::Absent);
+                (Some(parent.clone()), there.or(farther.last()).cloned())
+            }
             None => (above.next(), None),
         };
         Ok(Self { own: see(own_branch(prefix, task, record)?), base, parent, made_from })

@@ -14,7 +14,7 @@ use crate::budget::{Budget, NETWORK};
 use crate::judge::{RoundFacts, Seen};
 use crate::ports::{Lease, Ports, RemoteView};
 use crate::setup::{Setup, Trust};
-use crate::sweep;
+use crate::sweep::{self, SweepLine};
 
 pub(super) fn run(
     ports: &Ports<'_>,
@@ -44,6 +44,14 @@ pub(super) fn run(
     };
     // The sweep may have changed the board: the guards look at what it is now (N29).
     let board = ports.board.read();
+    // What the forge says of a pull request is newer than what was fetched: work that waited for a merge must start from
+    // it, and so must a parent that its last subtask makes ready.
+    let heard = maintenance.iter().any(SweepLine::is_news_of_the_forge);
+    let remote = if heard && !candidates(&board).is_empty() {
+        fetch(ports, setup, &board, base.as_ref(), &budget)?
+    } else {
+        remote
+    };
     notes.extend(board.problems.iter().map(ToString::to_string));
     let mut problems = Vec::new();
     let (selection, considered) = match selection_off(options, setup, &place, &lease) {

@@ -120,6 +120,13 @@ pub struct SweepLine {
     pub problem: bool,
 }
 
+impl SweepLine {
+    /// Whether it says what became of a pull request.
+    pub(crate) fn is_news_of_the_forge(&self) -> bool {
+        self.step == SweepStep::PullRequests && !self.problem
+    }
+}
+
 /// What a sweep works with.
 pub(crate) struct Sweep<'a> {
     pub(crate) ports: &'a Ports<'a>,

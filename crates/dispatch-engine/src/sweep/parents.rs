@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use dispatch_core::id::TaskId;
 use dispatch_core::parent::{Merged, ParentFacts, derive};
+use dispatch_core::prompt::is_block_comment;
 use dispatch_core::record::{Phase, Record};
+use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 
 use super::Sweep;
@@ -43,11 +45,13 @@ pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
 
 fn facts(sweep: &Sweep<'_>, records: &BTreeMap<TaskId, Record>, task: &Task) -> ParentFacts {
     let Some(record) = records.get(&task.id) else {
-        return ParentFacts { merged: Merged::No, close_attempt_covers_children: false };
+        let close_attempt_covers_children = awaits_a_person(task);
+        return ParentFacts { merged: Merged::No, close_attempt_covers_children };
     };
     ParentFacts {
         merged: merged(sweep, record),
-        close_attempt_covers_children: covers_children(records, record, task),
+        close_attempt_covers_children: awaits_a_person(task)
+            || covers_children(records, record, task),
     }
 }
 
@@ -62,11 +66,16 @@ fn merged(sweep: &Sweep<'_>, record: &Record) -> Merged {
     }
 }
 
-/// Whether an attempt of the parent saw the merged commits of all its children. A record without a list counts as
-/// having seen them: one close attempt too few is a person's click, one too many never ends.
+/// Whether our own last word is why the task is blocked. Queueing such a parent again by itself would block it for the
+/// same reason and say so at every pass.
+fn awaits_a_person(task: &Task) -> bool {
+    task.status == Status::Blocked && task.comments.last().is_some_and(is_block_comment)
+}
+
+/// Whether an attempt of the parent saw the merged commits of all its children; only close attempts look.
 fn covers_children(records: &BTreeMap<TaskId, Record>, record: &Record, task: &Task) -> bool {
     let Some(covered) = record.rest.get(COVERED).and_then(serde_json::Value::as_array) else {
-        return true;
+        return false;
     };
     task.children
         .iter()

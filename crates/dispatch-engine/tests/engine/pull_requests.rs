@@ -2,6 +2,7 @@
 
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
+use dispatch_core::task::Task;
 use dispatch_engine::ports::{Answer, ForgeKind, ProposalState, ReviewSince};
 
 use crate::sim::{World, branch, config, id, setup, setup_of, task};
@@ -41,6 +42,21 @@ fn m1_3_merged_work_is_done_and_its_branch_deleted() {
     let listings = world.state().listings;
     assert!(world.pass(&setup()).rounds[0].maintenance.is_empty());
     assert_eq!(world.state().listings, listings, "it is not asked about again");
+}
+
+/// D6.6: a merge that the forge tells of came after the fetch of the same pass; what waited for it starts from it.
+#[test]
+fn d6_6_what_waited_for_a_merge_starts_from_it() {
+    let waiting = Task { dependencies: vec![id("T-1")], ..task("T-2") };
+    let world = World::new(vec![task("T-1"), waiting]);
+    world.settle(&setup());
+    merged(&world);
+    let work = world.record("T-1").pr.unwrap().commit;
+    world.state().lands.insert(branch("main"), work.clone());
+    world.pass(&setup());
+    assert_eq!(world.record("T-2").phase, Phase::Claimed);
+    world.settle(&setup());
+    assert_eq!(world.record("T-2").base, Some(work));
 }
 
 /// N31, V3: the merged head may hold more than our commit, never less.

@@ -116,6 +116,8 @@ impl Forge for World {
     ) -> Result<BTreeMap<u64, ProposalState>, PortError> {
         let mut state = self.call();
         state.listings += 1;
+        let landed = std::mem::take(&mut state.lands);
+        state.repository.remote.extend(landed);
         let open = || ProposalState::Open { changes_requested: Vec::new() };
         let numbers = recorded.iter().filter_map(|proposal| proposal.number);
         Ok(numbers

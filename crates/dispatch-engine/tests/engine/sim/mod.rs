@@ -94,6 +94,8 @@ pub(crate) struct State {
     pub(crate) proposals: BTreeMap<u64, ProposalState>,
     /// Commits of the remote that were not fetched.
     pub(crate) not_here: BTreeSet<CommitId>,
+    /// Branches that move on the remote right before the forge is asked next.
+    pub(crate) lands: BTreeMap<BranchName, CommitId>,
     pub(crate) opened: u64,
     pub(crate) open: BTreeMap<BranchName, PullRequest>,
     pub(crate) deleted: Vec<BranchName>,
@@ -312,6 +314,7 @@ impl World {
             listings: 0,
             proposals: BTreeMap::new(),
             not_here: BTreeSet::new(),
+            lands: BTreeMap::new(),
             opened: 0,
             open: BTreeMap::new(),
             deleted: Vec::new(),
