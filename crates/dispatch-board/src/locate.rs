@@ -69,7 +69,8 @@ pub fn locate(
             if !path.is_dir() {
                 return Err(LocateError::NoSuchFolder { path });
             }
-            path
+            // One board has one name, whatever links lead to it: its state is bound to that name.
+            path.canonicalize_utf8().unwrap_or(path)
         }
         None => main_checkout_place(current_dir),
     };

@@ -58,6 +58,11 @@ impl Ground {
         Ok(Self { root, board, given })
     }
 
+    /// The variable that leads a process of ours to this board from wherever it runs.
+    pub fn board_variable(&self) -> (OsString, OsString) {
+        ("BACKLOG_CWD".into(), self.board.root.clone().into_string().into())
+    }
+
     /// The state directory (README §5).
     pub fn state_dir(&self) -> Utf8PathBuf {
         self.root.common_dir.join("dispatch")
@@ -232,7 +237,8 @@ impl World {
             program,
             args: Vec::new(),
             dir: ground.root.path.clone(),
-            env: std::env::vars_os().collect(),
+            // It runs in the code root, from where a board in a sub-directory is not found.
+            env: std::env::vars_os().chain([ground.board_variable()]).collect(),
             session,
             log: Box::new(move |id| log_folder.join(format!("{}.log", id.canonical()))),
             scopes: OnceCell::new(),

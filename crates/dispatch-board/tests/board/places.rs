@@ -105,6 +105,9 @@ fn backlog_cwd_decides_and_a_missing_folder_is_an_error() {
     let one = root.join("one");
     assert_eq!(locate(&one, Some("../two/sub")).unwrap().root, root.join("two"));
     assert_eq!(locate(&one, Some(root.join("two").as_str())).unwrap().root, root.join("two"));
+    std::os::unix::fs::symlink(root.join("two"), root.join("link")).unwrap();
+    let linked = locate(&one, Some(root.join("link/sub").as_str())).unwrap();
+    assert_eq!(linked.root, root.join("two"), "one board has one name");
     assert_eq!(locate(&one, Some("  ")).unwrap().root, one, "empty is not set");
     let error = locate(&one, Some("missing")).unwrap_err();
     assert_eq!(error.to_string(), format!("`BACKLOG_CWD` is `{one}/missing`, which is no folder"));

@@ -171,7 +171,7 @@ fn b3_10_the_mode_of_the_file_is_kept() {
     assert_eq!(fs::metadata(&place.file).unwrap().permissions().mode() & 0o777, 0o640);
 }
 
-/// N5: our own status write tells its callback that it is ours.
+/// N5, B3.2: our own status write tells its callback that it is ours.
 #[test]
 fn n5_the_callback_of_our_own_write_recognises_itself() {
     let place = place(
@@ -239,7 +239,7 @@ fn b2_7_a_file_in_another_language_is_neither_run_nor_edited() {
     assert_eq!(place.text(), text);
 }
 
-/// N38: a tick is found by its text, whatever number it has by now.
+/// N38, B3.6: a tick is found by its text, whatever number it has by now.
 #[test]
 fn n38_a_tick_is_found_by_text() {
     let place = place("");

@@ -80,7 +80,7 @@ fn the_oldest_supported_programs_do_the_same_job() {
     assert!(read.contains("https://github.com/acme/widgets/pull/1"), "{read}");
 }
 
-/// C5.5, C8: what the dispatcher itself proves it ticks; the worker is not asked to.
+/// B3.5, C5.5, C8: what the dispatcher itself proves it ticks; the worker is not asked to.
 #[test]
 fn the_items_that_the_dispatcher_proves_are_ticked_by_it() {
     let Some(world) = World::with_forge() else { return };

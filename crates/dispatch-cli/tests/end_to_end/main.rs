@@ -9,6 +9,8 @@ mod demo;
 mod frontier;
 mod guidance;
 mod local;
+mod parents;
+mod places;
 mod proposals;
 mod provisioning;
 mod queue;
