@@ -241,7 +241,7 @@ fn snapshot(
     GuardSnapshot {
         task: task.clone(),
         role: judged.given.role,
-        review_bytes: 0,
+        review_bytes: judged.given.review_bytes,
         attempts: judged.counts,
         board: board.clone(),
         slots: judged.given.slots,

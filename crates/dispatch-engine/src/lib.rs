@@ -7,6 +7,7 @@ pub mod board_place;
 mod budget;
 pub mod by_hand;
 mod close;
+mod earlier_review;
 pub mod explain;
 pub mod governor;
 pub mod hand_over;

@@ -15,8 +15,9 @@ use crate::{GitError, Repository, VcsSettings};
 
 /// What asking the remote a small question may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(30);
-/// What sending work may take.
-const PUSH_LIMIT: Duration = Duration::from_mins(10);
+/// What sending work may take: less than the ten minutes for which a supervisor may go without a beat (D9.4), with a
+/// look at the remote on either side.
+const PUSH_LIMIT: Duration = Duration::from_mins(8);
 
 /// The remote as the code root's configuration named it at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]

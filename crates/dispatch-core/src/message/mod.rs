@@ -91,6 +91,11 @@ crate::catalogue! {
             en: "A review of {link} asks for changes. Queued again, since `reviews.autoRetry` is set; the next attempt reads the review and continues on the same branch.",
             es: "Una revisión de {link} pide cambios. En cola otra vez porque `reviews.autoRetry` está activo; el próximo intento lee la revisión y continúa en la misma rama.",
         },
+        /// Changes were requested on a pull request whose task a person moved meanwhile (M1 3, D8.1).
+        ChangesRequestedMoved {
+            en: "A review of {link} asks for changes. The task stays where a person put it; its next attempt reads the review and continues on the same branch.",
+            es: "Una revisión de {link} pide cambios. La tarea queda donde una persona la puso; su próximo intento lee la revisión y continúa en la misma rama.",
+        },
         /// Commits of ours were not part of what was merged (M1 3).
         MergedWithLaterCommits {
             en: "Blocked (`merged-with-later-commits`): {link} was merged at {merged}, without the later commit {missing} of `{branch}`. Nothing was deleted. Open a pull request for what is missing, or set the task to Done to do without it.",

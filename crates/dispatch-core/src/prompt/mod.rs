@@ -14,7 +14,7 @@ mod worker;
 
 pub use fence::{fenced, inline};
 pub use hooks::{file_hook_answer, file_hook_request, prompt_hook_answer, prompt_hook_request};
-pub use retry::{Earlier, PersonReview, comments_since_block, is_block_comment};
+pub use retry::{Earlier, comments_since_block, is_block_comment};
 pub use review::{ReviewInput, review_prompt};
 pub use skills::{SkillIndex, SkillIndexError};
 pub use template::{PLACEHOLDERS, TemplateError, check_template};

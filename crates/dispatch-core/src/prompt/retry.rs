@@ -3,13 +3,11 @@
 use super::fence::{fenced, inline};
 use crate::task::{Comment, DISPATCH_AUTHOR, WORKER_AUTHOR_PREFIX};
 
-/// What earlier attempts left for this one.
+/// What earlier attempts left for this one. Reviews of the pull request are comments by then.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Earlier<'a> {
     /// What the reviewing agent wrote about the previous attempt (`review.md`).
     pub review: Option<&'a str>,
-    /// Reviews of the pull request since our last push.
-    pub pull_request_reviews: Vec<PersonReview<'a>>,
     /// Whether the working directory holds the work of an earlier attempt.
     pub continues: bool,
     /// Saved work that is not part of the start (D6.6): its ref or commit.
@@ -18,15 +16,6 @@ pub struct Earlier<'a> {
     pub conflicting_base: Option<&'a str>,
     /// What a person changed in the task while it was worked on (B4).
     pub task_edited: Option<&'a str>,
-}
-
-/// A person's review of the pull request.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PersonReview<'a> {
-    /// Who.
-    pub author: &'a str,
-    /// What they wrote.
-    pub body: &'a str,
 }
 
 /// The comments that a new attempt has to know: from the previous attempt's block comment on, or all of them when no
@@ -88,13 +77,6 @@ pub(super) fn retry_block(comments: &[Comment], earlier: &Earlier<'_>) -> Option
             fenced(review)
         ));
     }
-    for review in &earlier.pull_request_reviews {
-        parts.push(format!(
-            "{} asks for changes in the pull request:\n\n{}",
-            inline(review.author),
-            fenced(review.body)
-        ));
-    }
     (!parts.is_empty()).then(|| parts.join("\n\n"))
 }
 
@@ -148,7 +130,6 @@ mod tests {
         ];
         let earlier = Earlier {
             review: Some("1. wrong sign"),
-            pull_request_reviews: vec![PersonReview { author: "ben", body: "too slow" }],
             continues: true,
             aside: Some("refs/dispatch/attempts/T-5/1"),
             conflicting_base: Some("main"),
@@ -194,12 +175,6 @@ mod tests {
 
         ````text
         1. wrong sign
-        ````
-
-        `ben` asks for changes in the pull request:
-
-        ````text
-        too slow
         ````
         ");
         assert_eq!(retry_block(&[], &Earlier::default()), None);

@@ -5,7 +5,7 @@ mod surfaces;
 
 use std::collections::BTreeMap;
 
-use dispatch_core::attempt::AttemptCounts;
+use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
 use dispatch_core::board::Board;
 use dispatch_core::branch::BranchName;
 use dispatch_core::dependencies::effectively_done;
@@ -26,6 +26,7 @@ use dispatch_guards::test_command::{TestCommand, resolve_test_command};
 pub(crate) use self::branches::{Branches, merged_before};
 use self::surfaces::Surfaces;
 
+use crate::earlier_review::earlier_review;
 use crate::governor::{Gate, gate};
 use crate::hand_over::SeenBranch;
 use crate::pass::free_slots;
@@ -64,6 +65,7 @@ pub(crate) struct Judged {
 /// What the guards were given beside task, board and configuration.
 pub(crate) struct Given {
     pub(crate) role: Role,
+    pub(crate) review_bytes: usize,
     pub(crate) slots: SlotFacts,
     pub(crate) limits: Limits,
     pub(crate) remote: RemoteFacts,
@@ -153,6 +155,13 @@ impl<'a> RoundFacts<'a> {
             parent: branches.parent.as_ref().map(seen),
             dispatched_before: record.is_some() || ports.store.has_attempts(&task.id)?,
         };
+        let next = record
+            .as_ref()
+            .and_then(|record| AttemptNumber::new(record.last_attempt.get().saturating_add(1)));
+        let review_bytes = match next {
+            Some(next) => earlier_review(ports, &task.id, next)?.map_or(0, |review| review.len()),
+            None => 0,
+        };
         let lane = task.lane.given();
         let surface =
             self.surfaces.get(ports, setup, lane.unwrap_or(Lane::Local), branches.base_commit());
@@ -177,7 +186,7 @@ impl<'a> RoundFacts<'a> {
         let evaluation = evaluate(&GuardInput {
             task,
             role,
-            review_bytes: 0,
+            review_bytes,
             attempts: counts,
             board: self.seen.board,
             slots,
@@ -209,7 +218,7 @@ impl<'a> RoundFacts<'a> {
                 .or(setup.config.whole_test_command.as_deref())
                 .and_then(|text| resolve_test_command(text, &policies.test_shapes).ok()),
             branches,
-            given: Given { role, slots, limits, remote, busy: busy_ids, loaded },
+            given: Given { role, review_bytes, slots, limits, remote, busy: busy_ids, loaded },
         })
     }
 

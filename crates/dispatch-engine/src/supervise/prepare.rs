@@ -123,7 +123,8 @@ fn try_prepare(attempt: &mut Attempt<'_>) -> Result<(), Unready> {
     }
     interrupted(attempt)?;
     attempt.fresh_folders()?;
-    provisioned(attempt, prepared.fresh)?;
+    // What was thrown away was installed once and is needed again.
+    provisioned(attempt, prepared.fresh || !prepared.dropped.is_empty())?;
     ports.vcs.remember_kept(&place, &keep)?;
     if let Some(path) = ports.vcs.hard_link_outside(&place)? {
         return Err(Unready::requeue(

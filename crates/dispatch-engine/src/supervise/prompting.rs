@@ -6,7 +6,6 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_close::checks::join;
 use dispatch_close::plan::{Detail, Disposition, Failure};
-use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::board::Board;
 use dispatch_core::config::{HookKind, PromptHook};
 use dispatch_core::dependencies::effectively_done;
@@ -23,7 +22,8 @@ use dispatch_guards::paths::PathList;
 use serde_json::Value;
 
 use super::{Attempt, command_environment};
-use crate::ports::{AttemptFile, CommandEnd, CommandPlace, CommandSpec, PortError};
+use crate::earlier_review::earlier_review;
+use crate::ports::{CommandEnd, CommandPlace, CommandSpec, PortError};
 use crate::surface::loads_project;
 use crate::sweep::COVERED;
 
@@ -53,7 +53,13 @@ pub(crate) fn texts(attempt: &mut Attempt<'_>, task: &Task) -> Result<Prompts, F
     let hooks = if local_work { hooks(attempt, task) } else { Vec::new() };
     let skills = if local_work { skills(attempt, task) } else { Vec::new() };
     let rules = repository_rules(attempt);
-    let review = review_of_previous(attempt);
+    let review = match earlier_review(&attempt.ports, attempt.id(), attempt.number()) {
+        Ok(review) => review,
+        Err(error) => {
+            attempt.note(&error.chain());
+            None
+        }
+    };
     let input = Gathered {
         contract: contract.as_deref(),
         hooks: &hooks,
@@ -135,7 +141,6 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
         contract: with.contract,
         earlier: Earlier {
             review: with.review,
-            pull_request_reviews: Vec::new(),
             continues,
             aside: aside.as_deref(),
             conflicting_base: (!attempt.state.conflicts.is_empty()).then_some(base_branch),
@@ -240,22 +245,6 @@ fn file_at_base(attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, Por
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
     text.truncate(text.floor_char_boundary(RULES_MAX_BYTES));
     Ok(Some(text))
-}
-
-/// What the reviewing agent wrote about the attempt before this one.
-fn review_of_previous(attempt: &Attempt<'_>) -> Option<String> {
-    let previous = AttemptNumber::new(attempt.number().get().checked_sub(1)?)?;
-    let read = attempt.ports.store.read_attempt_file(attempt.id(), previous, AttemptFile::Review);
-    let bytes = match read {
-        Ok(bytes) => bytes?,
-        Err(error) => {
-            attempt.note(&error.chain());
-            return None;
-        }
-    };
-    let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    text.truncate(text.floor_char_boundary(RULES_MAX_BYTES));
-    Some(text)
 }
 
 /// Asks the prompt hooks; one that fails contributes nothing and is logged.

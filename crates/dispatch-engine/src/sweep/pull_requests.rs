@@ -155,34 +155,61 @@ fn reviewed(
             to: Status::Queued,
             comment: Some(comment),
         };
-        if sweep.ports.board.set_status(id, &change)? == StatusWrite::Written {
-            sweep.did(id, format!("changes were requested on {}: queued again", link(proposal)));
+        match sweep.ports.board.set_status(id, &change)? {
+            StatusWrite::Written => {
+                sweep
+                    .did(id, format!("changes were requested on {}: queued again", link(proposal)));
+            }
+            StatusWrite::Mismatch { .. } => tell(sweep, id, proposal, &news)?,
+            StatusWrite::Gone => {}
         }
     } else {
         let comment =
             words::changes_requested(language, Message::ChangesRequested, proposal, &news);
-        block(sweep, id, BlockReason::PrChangesRequested, &comment)?;
+        if !block(sweep, id, BlockReason::PrChangesRequested, &comment)? {
+            tell(sweep, id, proposal, &news)?;
+        }
     }
     Ok(Some(Settled::Reviewed(latest)))
 }
 
-/// Blocks a task that waits for its pull request; one that a person already moved elsewhere stays there.
+/// Puts reviews on a task that a person moved already: the next attempt reads them there (D8.1).
+fn tell(
+    sweep: &mut Sweep<'_>,
+    id: &TaskId,
+    proposal: &RecordedProposal,
+    news: &[&ReviewSince],
+) -> Result<(), PortError> {
+    if sweep.ports.board.task(id)?.is_none() {
+        return Ok(());
+    }
+    let language = sweep.setup.config.language;
+    let comment =
+        words::changes_requested(language, Message::ChangesRequestedMoved, proposal, news);
+    sweep.ports.board.comment(id, &comment)?;
+    sweep.did(id, format!("changes were requested on {}: said on the task", link(proposal)));
+    Ok(())
+}
+
+/// Blocks a task that waits for its pull request, and says whether it did; one that a person already moved elsewhere
+/// stays there.
 fn block(
     sweep: &mut Sweep<'_>,
     id: &TaskId,
     reason: BlockReason,
     comment: &str,
-) -> Result<(), PortError> {
+) -> Result<bool, PortError> {
     let change = StatusChange {
         expected: vec![Status::InProgress],
         to: Status::Blocked,
         comment: Some(comment.to_owned()),
     };
-    if sweep.ports.board.set_status(id, &change)? == StatusWrite::Written {
+    let blocked = sweep.ports.board.set_status(id, &change)? == StatusWrite::Written;
+    if blocked {
         sweep.notify_blocked(id, reason, comment);
         sweep.did(id, format!("blocked: {reason}"));
     }
-    Ok(())
+    Ok(blocked)
 }
 
 fn is_to_be_cleaned(record: &Record) -> bool {

@@ -8,8 +8,9 @@ use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_engine::hand_over::HandOver;
 use dispatch_engine::pass::{End, Options, PassError, Selection};
-use dispatch_engine::ports::{Lease, OwnerRecord, Store, TryLock};
+use dispatch_engine::ports::{AttemptFile, Lease, OwnerRecord, Review, Store, TryLock, Verdict};
 use dispatch_engine::setup::Trust;
+use test_case::test_case;
 
 use crate::sim::{Act, World, branch, config, frontier, id, result, setup, setup_of, slot, task};
 
@@ -578,4 +579,32 @@ fn b2_7_a_queued_task_that_carries_a_command_is_blocked_with_what_to_do() {
         "{comment}"
     );
     assert!(comment.contains("in a text editor"), "{comment}");
+}
+
+/// D8.1: the review that blocked a task reaches the attempt that answers it, though one that did not count lies between.
+#[test_case(false, true; "an interrupted attempt has not answered it")]
+#[test_case(true, false; "an attempt that counts has")]
+fn d8_1_the_review_that_blocked_is_told_until_an_attempt_that_counts(between: bool, told: bool) {
+    let world = World::new(vec![task("T-1")]);
+    world.state().reviews = vec![Review::Verdict {
+        verdict: Verdict::RequestChanges,
+        findings: vec!["It leaks.".to_owned()],
+        answer: "The buffer is never freed.".to_owned(),
+    }];
+    world.settle(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    let ports = world.ports();
+    let file = |attempt: u32, file: AttemptFile| {
+        let attempt = AttemptNumber::new(attempt).unwrap();
+        ports.store.attempt_dir(&id("T-1"), attempt).join(file.file_name())
+    };
+    let outcome = format!(r#"{{"counted": {between}}}"#).into_bytes();
+    world.state().files.insert(file(2, AttemptFile::Outcome), outcome);
+    world.state().records.get_mut(&id("T-1")).unwrap().last_attempt =
+        AttemptNumber::new(2).unwrap();
+    world.edit("T-1", |task| task.status = Status::Queued);
+    world.settle(&setup());
+    let prompt = world.state().files[&file(3, AttemptFile::Prompt)].clone();
+    let prompt = String::from_utf8(prompt).unwrap();
+    assert_eq!(prompt.contains("The buffer is never freed."), told, "{prompt}");
 }

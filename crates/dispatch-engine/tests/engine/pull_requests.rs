@@ -139,6 +139,21 @@ fn m1_3_requested_changes_block_the_task_with_the_reviews_text_once() {
     assert!(comment.contains("And test it.") && !comment.contains("Rename it."), "{comment}");
 }
 
+/// D8.1: a person who queues the task again before the review was put on it does not hide it from the next attempt.
+#[test]
+fn m1_3_requested_changes_are_said_on_a_task_that_a_person_queued_already() {
+    let world = proposed();
+    let reviews = vec![review("2026-01-01T13:00:00Z", "Rename it.")];
+    answer(&world, ProposalState::Open { changes_requested: reviews });
+    world.edit("T-1", |task| task.status = Status::Queued);
+    let lines = world.lines(&setup());
+    assert!(
+        lines.iter().any(|line| line == "T-1: dispatched, attempt 2 in dispatch-1"),
+        "{lines:?}"
+    );
+    assert!(world.comments("T-1").iter().any(|comment| comment.contains("Rename it.")));
+}
+
 #[test]
 fn m1_3_requested_changes_queue_the_task_again_when_configured() {
     let world = proposed();
