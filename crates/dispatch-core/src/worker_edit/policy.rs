@@ -514,12 +514,14 @@ mod tests {
             let mut joined = Vec::new();
             let mut rest = argv[1..].iter();
             while let Some(word) = rest.next() {
-                let whole = if word.contains('=') || word == "--view" {
-                    word.clone()
-                } else {
-                    format!("{word}={}", rest.next().unwrap())
-                };
-                joined.push(whole.strip_suffix("=-").map_or(whole.clone(), |f| format!("{f}=<stdin>")));
+                let pair = if word == "--view" { None } else { Some(word.split_once('=')) };
+                joined.push(match pair {
+                    None => word.clone(),
+                    Some(pair) => {
+                        let (flag, value) = pair.unwrap_or_else(|| (word, rest.next().unwrap()));
+                        format!("{flag}={}", if value == "-" { "<stdin>" } else { value })
+                    }
+                });
             }
             if request == Request::View {
                 joined.dedup();
