@@ -200,7 +200,7 @@ pub enum Command {
     },
     /// Show why a task is blocked and queue it again.
     #[command(
-        after_help = "Examples:\n  dispatch retry T-5\n  dispatch retry T-5 --reset-attempts"
+        after_help = "Example:\n  dispatch retry T-5\n  dispatch retry T-5 --reset-attempts   count its attempts from none again"
     )]
     Retry {
         /// The task.
