@@ -32,6 +32,9 @@ use crate::trust;
 /// Whether workers are confined by the kernel: not yet, so that a configuration has to say `off` (W3.3).
 const CONFINED: bool = false;
 
+/// Names the board root where it is not found from the current directory.
+const BOARD_VARIABLE: &str = "BACKLOG_CWD";
+
 /// The statuses that a task is given on its way.
 const WRITTEN: [Status; 4] = [Status::Queued, Status::InProgress, Status::Blocked, Status::Done];
 
@@ -52,15 +55,18 @@ impl Ground {
         let here = Utf8PathBuf::try_from(here)
             .context("the current directory has a name that is not UTF-8")?;
         let root = CodeRoot::find(&git(), &here)?;
-        let backlog_cwd = std::env::var("BACKLOG_CWD").ok().filter(|value| !value.is_empty());
+        let backlog_cwd = std::env::var(BOARD_VARIABLE).ok().filter(|value| !value.is_empty());
         let board = locate(&here, backlog_cwd.as_deref())?;
         let given = global.config.as_ref().map(|file| here.join(file));
         Ok(Self { root, board, given })
     }
 
-    /// The variable that leads a process of ours to this board from wherever it runs.
-    pub fn board_variable(&self) -> (OsString, OsString) {
-        ("BACKLOG_CWD".into(), self.board.root.clone().into_string().into())
+    /// The variable that leads a process of ours, which runs in the code root, to a board that is not found from there.
+    pub fn board_variable(&self) -> Option<(OsString, OsString)> {
+        let named = std::env::var_os(BOARD_VARIABLE).is_some_and(|value| !value.is_empty());
+        // Blanks at the end of the value would be cut off, as the board program does.
+        let value = self.board.root.join(".").into_string();
+        (named || self.board.root != self.root.path).then(|| (BOARD_VARIABLE.into(), value.into()))
     }
 
     /// The state directory (README §5).
@@ -238,7 +244,7 @@ impl World {
             args: Vec::new(),
             dir: ground.root.path.clone(),
             // It runs in the code root, from where a board in a sub-directory is not found.
-            env: std::env::vars_os().chain([ground.board_variable()]).collect(),
+            env: std::env::vars_os().chain(ground.board_variable()).collect(),
             session,
             log: Box::new(move |id| log_folder.join(format!("{}.log", id.canonical()))),
             scopes: OnceCell::new(),

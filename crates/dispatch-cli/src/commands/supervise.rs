@@ -48,5 +48,5 @@ fn drain(ground: &Ground, global: &GlobalArgs) -> anyhow::Result<Exit> {
         call = call.args(["--config", file.as_str()]);
     }
     let kept = std::env::vars_os().filter(|(name, _)| !CALLBACK.iter().any(|own| name == own));
-    Err(dispatch_proc::exec_in_place(&call.envs(kept.chain([ground.board_variable()]))).into())
+    Err(dispatch_proc::exec_in_place(&call.envs(kept.chain(ground.board_variable()))).into())
 }
