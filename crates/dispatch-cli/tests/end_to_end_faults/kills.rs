@@ -16,7 +16,24 @@ use crate::world::{World, kill, kill_and_take, task, writes_and_ends};
 
 /// A world whose close has every step there is, and whose programs can be made to wait.
 fn with_every_step() -> Option<World> {
-    let world = World::with_a_task(Forge::GitHub)?;
+    every_step(writes_and_ends("src/one.rs"))
+}
+
+/// The same with a worker whose answers follow from what it has done, not from how often the model was asked: ended at
+/// any moment and begun again, it writes its file.
+fn with_every_step_and_a_worker_that_can_begin_again() -> Option<World> {
+    let turn = || {
+        Turn::made(|request| match request.tool_results().as_slice() {
+            [] => Turn::new_file("src/one.rs", "//! Written.\n"),
+            _ => Turn::text("Done."),
+        })
+    };
+    every_step((0..8).map(|_| turn()).collect())
+}
+
+fn every_step(turns: Vec<Turn>) -> Option<World> {
+    let world = World::new(Forge::GitHub)?;
+    world.add_task("T-1", turns);
     world.repo().write("nothing.sh", "exit 0\n");
     world.configure(|config| {
         let nothing = ["sh", "nothing.sh"];
@@ -235,7 +252,7 @@ fn killed_on_the_way_back_to_the_queue(phase: &str, words: &str, when: When) {
 #[test_case("closing:open-pr", "push --porcelain"; "push")]
 #[test_case("closing:open-pr", "--method POST"; "pull request")]
 fn told_to_end_on_the_way_to_its_pull_request(phase: &str, words: &str) {
-    let Some(world) = with_every_step() else { return };
+    let Some(world) = with_every_step_and_a_worker_that_can_begin_again() else { return };
     let halts = Halts::install(&world);
     world.begin();
     halts.order(phase, words, Before);
