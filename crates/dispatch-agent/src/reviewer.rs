@@ -5,7 +5,7 @@ use std::fs;
 use camino::Utf8Path;
 use dispatch_core::error_chain::chain;
 use dispatch_engine::ports::{PrivatePlace, Review, ReviewRequest};
-use dispatch_proc::{Call, Ended, Sink, Stdin, read_regular, run_watched};
+use dispatch_proc::{Call, Ended, Links, Sink, Stdin, read_regular, run_watched};
 
 use crate::process::{MARKER, marked_or_below};
 use crate::verdict::judge_answer;
@@ -31,7 +31,7 @@ pub(crate) fn review(
     Ok(match finished.ended {
         Ended::TimedOut => Review::TimedOut,
         Ended::Exit(_) | Ended::Signal(_) => judge_answer(
-            &read_regular(&answer, ANSWER_MAX_BYTES)?,
+            &read_regular(&answer, Links::Refused, ANSWER_MAX_BYTES)?,
             &finished.stderr_text(),
             &finished.ended.to_string(),
             finished.is_success(),

@@ -14,11 +14,13 @@ use dispatch_core::task_edit::{self, Edit, Edited};
 use dispatch_core::task_file::{self, TaskFile};
 use dispatch_core::worker_edit::Section;
 use dispatch_engine::ports::Tick;
+use dispatch_proc::{Links, read_regular};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
 use crate::BoardError;
 use crate::lock::TaskLock;
+use crate::read::MAX_FILE_BYTES;
 use crate::replace::{Original, Refusal, Replaced, read_original, replace};
 
 /// How often an edit is made anew because somebody saved the file meanwhile, before the board counts as busy.
@@ -126,7 +128,7 @@ impl Writer<'_> {
             }
         }
         if let [path] = named.as_slice()
-            && let Ok(bytes) = fs::read(path)
+            && let Ok(bytes) = read_task(path)
             && let Ok(file) = task_file::parse_though_hostile(&bytes, &self.config.priorities)
             && file.task.id == *id
         {
@@ -158,10 +160,10 @@ impl Writer<'_> {
         let failed = |source| BoardError::Io { path: folder.clone(), source };
         for entry in fs::read_dir(&folder).map_err(failed)? {
             let path = folder.join(entry.map_err(failed)?.file_name().to_string_lossy().as_ref());
-            if let Ok(bytes) = fs::read(&path)
-                && path
-                    .file_name()
-                    .is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
+            if path
+                .file_name()
+                .is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
+                && let Ok(bytes) = read_task(&path)
                 && let Ok(file) = task_file::parse_though_hostile(&bytes, &self.config.priorities)
                 && file.task.id == *id
             {
@@ -242,6 +244,11 @@ impl Writer<'_> {
             Err(BoardError::NotReadBack { id: id.clone(), path: path.to_owned() })
         }
     }
+}
+
+/// A task file whole. What stands under its name may be a pipe that nobody serves, and is then not read.
+fn read_task(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    read_regular(path, Links::Followed, MAX_FILE_BYTES)
 }
 
 /// Whether `after` shows an edit of `before`.

@@ -10,7 +10,7 @@ use dispatch_core::task::Checklist;
 use dispatch_core::task_edit::Edit;
 use dispatch_core::trigger::SENTINEL;
 use dispatch_core::worker_edit::Section;
-use dispatch_proc::{Call, Finished, Sink, read_regular, run};
+use dispatch_proc::{Call, Finished, Links, Sink, read_regular, run};
 use tempfile::TempDir;
 
 use crate::BoardError;
@@ -76,7 +76,7 @@ impl BacklogCli {
         call.stdout = Sink::File(output.clone());
         let finished = run(&call).map_err(BoardError::Proc)?;
         if finished.is_success() {
-            return read_regular(&output, OUTPUT_MAX_BYTES)
+            return read_regular(&output, Links::Refused, OUTPUT_MAX_BYTES)
                 .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
                 .map_err(|source| BoardError::Io { path: output, source });
         }
@@ -113,7 +113,7 @@ const fn option(section: Section) -> &'static str {
 }
 
 fn read_whole(output: &Utf8Path) -> Option<String> {
-    let bytes = read_regular(output, OUTPUT_MAX_BYTES).ok()?;
+    let bytes = read_regular(output, Links::Refused, OUTPUT_MAX_BYTES).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 

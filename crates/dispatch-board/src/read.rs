@@ -14,7 +14,7 @@ use dispatch_core::task_file;
 use dispatch_proc::{Links, open_regular};
 
 /// The largest task file that is read, in bytes.
-const MAX_FILE_BYTES: u64 = 16 << 20;
+pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// How much of a file that is no task is read: enough for its first line.
 const HEAD_BYTES: u64 = 4 << 10;

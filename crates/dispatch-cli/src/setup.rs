@@ -10,8 +10,12 @@ use dispatch_core::config::{
 };
 use dispatch_core::triage::Lane;
 use dispatch_engine::setup::{AgentSettings, PROJECT_SETTINGS, PersonSettings};
+use dispatch_proc::{Links, read_regular};
 
 use crate::trust::Subject;
+
+/// The most bytes that a configuration, or a file it names, may have.
+const MAX_BYTES: u64 = 16 << 20;
 
 /// Where the older dispatcher had its configuration, relative to the code root.
 const OLDER_FILE: &str = "scripts/backlog/lanes.json";
@@ -100,7 +104,7 @@ pub fn read(places: &Places) -> anyhow::Result<Setup> {
 fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
     let candidates = places.candidates();
     for (file, found) in &candidates {
-        match std::fs::read(file) {
+        match read_file(file) {
             Ok(bytes) => return Ok((file.clone(), *found, bytes)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
@@ -116,6 +120,12 @@ fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
     )
 }
 
+/// Reads a file that a person wrote: a regular one, though a link may lead to it, of a size that a person writes. What
+/// stands there may also be a pipe that nobody serves, or a link to a device without end.
+fn read_file(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    read_regular(path, Links::Followed, MAX_BYTES)
+}
+
 fn relative(code_root: &Utf8Path, file: &Utf8Path) -> Utf8PathBuf {
     file.strip_prefix(code_root).unwrap_or(file).to_owned()
 }
@@ -127,7 +137,7 @@ fn lane_settings(
     subject: &mut Subject,
 ) -> Result<LaneSettings, String> {
     let path = config.settings_path(lane);
-    let bytes = std::fs::read(places.code_root.join(path)).map_err(|error| {
+    let bytes = read_file(&places.code_root.join(path)).map_err(|error| {
         format!("could not read the settings of lane {lane}, `{path}`: {error}")
     })?;
     let text = String::from_utf8(bytes.clone())

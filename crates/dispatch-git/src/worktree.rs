@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::CommitId;
-use dispatch_proc::read_regular;
+use dispatch_proc::{Links, read_regular};
 
 use crate::git::{GitCall, Place};
 use crate::walk::remove_all;
@@ -181,7 +181,7 @@ impl Repository {
         let pointer = path.join(".git");
         let content = format!("gitdir: {admin}\n");
         let right = fs::symlink_metadata(&pointer).is_ok_and(|m| m.is_file())
-            && read_regular(&pointer, POINTER_MAX_BYTES)
+            && read_regular(&pointer, Links::Refused, POINTER_MAX_BYTES)
                 .is_ok_and(|found| found == content.as_bytes());
         if !right {
             remove_all(pointer.as_std_path())?;
@@ -204,7 +204,8 @@ impl Repository {
 /// Replaces a small file of git's.
 fn write_whole(path: &Utf8Path, content: &[u8]) -> Result<(), GitError> {
     if fs::symlink_metadata(path).is_ok_and(|m| m.is_file())
-        && read_regular(path, content.len() as u64).is_ok_and(|found| found == content)
+        && read_regular(path, Links::Refused, content.len() as u64)
+            .is_ok_and(|found| found == content)
     {
         return Ok(());
     }

@@ -36,16 +36,21 @@ pub fn open_regular(path: &Utf8Path, links: Links, how: &mut OpenOptions) -> io:
                 Some(_) | None => error,
             }
         })?;
-    if file.metadata()?.is_file() { Ok(file) } else { Err(refused("it is not a regular file")) }
+    let found = file.metadata()?;
+    match (found.is_file(), found.is_dir()) {
+        (true, _) => Ok(file),
+        (false, true) => Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a folder")),
+        (false, false) => Err(refused("it is not a regular file")),
+    }
 }
 
-/// Reads a regular file that is no link and has at most so many bytes.
+/// Reads a regular file that has at most so many bytes.
 ///
 /// # Errors
 ///
 /// As [`open_regular`] fails; a larger file is refused rather than cut.
-pub fn read_regular(path: &Utf8Path, most_bytes: u64) -> io::Result<Vec<u8>> {
-    let file = open_regular(path, Links::Refused, OpenOptions::new().read(true))?;
+pub fn read_regular(path: &Utf8Path, links: Links, most_bytes: u64) -> io::Result<Vec<u8>> {
+    let file = open_regular(path, links, OpenOptions::new().read(true))?;
     let mut bytes = Vec::new();
     file.take(most_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most_bytes {
@@ -84,7 +89,7 @@ mod tests {
         let folder = Folder::new();
         let pipe = folder.path("pipe");
         mknodat(CWD, pipe.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
-        let read = read_regular(&pipe, 10).unwrap_err();
+        let read = read_regular(&pipe, Links::Followed, 10).unwrap_err();
         assert_eq!(read.to_string(), "it is not a regular file");
         let append = open_regular(&pipe, Links::Followed, OpenOptions::new().append(true));
         assert_eq!(append.unwrap_err().to_string(), "it is not a regular file");
@@ -96,12 +101,15 @@ mod tests {
         let (file, link) = (folder.path("file"), folder.path("link"));
         fs::write(&file, "precious").unwrap();
         std::os::unix::fs::symlink(&file, &link).unwrap();
-        assert_eq!(read_regular(&link, 100).unwrap_err().to_string(), "it is a symbolic link");
+        assert_eq!(
+            read_regular(&link, Links::Refused, 100).unwrap_err().to_string(),
+            "it is a symbolic link"
+        );
         let mut how = OpenOptions::new();
         how.append(true).create(true);
         assert!(open_regular(&link, Links::Refused, &mut how).is_err());
         assert!(open_regular(&link, Links::Followed, OpenOptions::new().read(true)).is_ok());
-        assert_eq!(read_regular(&file, 8).unwrap(), b"precious");
+        assert_eq!(read_regular(&file, Links::Refused, 8).unwrap(), b"precious");
     }
 
     #[test]
@@ -109,11 +117,17 @@ mod tests {
         let folder = Folder::new();
         let file = folder.path("file");
         fs::write(&file, "12345").unwrap();
-        assert_eq!(read_regular(&file, 4).unwrap_err().to_string(), "it has more than 4 bytes");
+        assert_eq!(
+            read_regular(&file, Links::Refused, 4).unwrap_err().to_string(),
+            "it has more than 4 bytes"
+        );
         assert!(
-            read_regular(&folder.path("none"), 4)
+            read_regular(&folder.path("none"), Links::Refused, 4)
                 .is_err_and(|error| { error.kind() == io::ErrorKind::NotFound })
         );
-        assert!(read_regular(&folder.path("."), 4).is_err());
+        assert!(
+            read_regular(&folder.path("."), Links::Refused, 4)
+                .is_err_and(|error| { error.kind() == io::ErrorKind::IsADirectory })
+        );
     }
 }

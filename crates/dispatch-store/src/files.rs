@@ -44,7 +44,7 @@ pub(crate) fn make_private_dir(dir: &Utf8Path) -> Result<(), PortError> {
 
 /// Reads a file; `None` when there is none.
 pub(crate) fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, PortError> {
-    match read_regular(path, MOST_BYTES) {
+    match read_regular(path, Links::Refused, MOST_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         Err(error) => Err(failed(format!("read `{path}`"), error)),

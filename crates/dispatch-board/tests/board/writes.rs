@@ -14,6 +14,7 @@ use dispatch_core::task::Checklist;
 use dispatch_core::worker_edit::{Section, WorkerEdit};
 use dispatch_engine::ports::{Board, StatusChange, StatusWrite, Tick, WorkerEditEnd};
 use dispatch_testkit::programs;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use tempfile::TempDir;
 
 use crate::support::scratch;
@@ -328,4 +329,14 @@ fn b3_3_a_lock_held_for_a_moment_is_waited_for() {
     dispatch_testkit::wait::until("the writer waits", || true);
     drop(lock);
     assert_eq!(writer.join().unwrap(), StatusWrite::Written);
+}
+
+/// A pipe under the name of a task is waited for by no writer.
+#[test]
+fn b3_10_a_planted_pipe_stops_no_writer() {
+    let place = place("");
+    let pipe = place.file.with_file_name("t-1 - pipe.md");
+    mknodat(CWD, pipe.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    place.board().comment(&id(), "written all the same").unwrap();
+    assert!(fs::read_to_string(&place.file).unwrap().contains("written all the same"));
 }

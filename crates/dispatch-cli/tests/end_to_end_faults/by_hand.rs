@@ -2,6 +2,7 @@
 
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::scene::Forge;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use test_case::test_case;
 
 use crate::world::World;
@@ -113,6 +114,24 @@ fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken
     let (_, error) = world.ended(&["config", "check"], 1);
     assert!(error.contains("slotsRoot") && error.contains("git's own directory"), "{error}");
     assert_eq!(world.board().status("T-1"), "Queued");
+}
+
+/// README §3: a pipe that nobody serves in the configuration's place is said, and waited for by nobody.
+#[test]
+fn a_pipe_in_the_place_of_the_configuration_stops_nothing() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    world.ok(&["--no-select"]);
+    std::fs::remove_file(world.config_file()).unwrap();
+    let file = world.config_file();
+    mknodat(CWD, file.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+
+    for command in [&["status"][..], &["pass"][..], &["config", "check"][..]] {
+        let (_, error) = world.ended(command, 1);
+        assert!(error.contains("it is not a regular file"), "{error}");
+    }
+    let said = world.ok(&["release-slot", "slot-1"]);
+    assert!(said.contains("free"), "{said}");
 }
 
 /// M4: releasing needs no valid configuration.
