@@ -7,7 +7,7 @@ use dispatch_engine::ports::Clock;
 use rustix::time::{ClockId, clock_gettime};
 use time::OffsetDateTime;
 
-/// The machine's clocks: the wall clock, and the one that stands still while the machine sleeps (README §6).
+/// The machine's clocks: the wall clock, and the one that stands still while the machine sleeps (S6).
 #[derive(Debug, Clone)]
 pub struct SystemClock {
     boot_id: String,

@@ -1,4 +1,4 @@
-//! Ending what is left of an attempt whose supervisor is gone (M1 2).
+//! Ending what is left of an attempt whose supervisor is gone (M1 step 2).
 
 use std::time::{Duration, Instant};
 

@@ -4,6 +4,8 @@
 //! output, ends the worker with everything it left behind, asks whether a local model is loaded, and has a diff
 //! reviewed. [`FolderMailbox`] is the worker's way to the board. [`SystemCommands`], [`SystemClock`] and
 //! [`SystemNotifier`] are the ports for every other program, for time, and for telling a person.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod claude;
 mod clock;

@@ -36,7 +36,7 @@ fn follow(mut file: &File, from: u64, mut take: impl FnMut(&[u8])) -> io::Result
 }
 
 /// The streams that are being read. They stay open, so that one whose name is removed meanwhile, as cleaning a checkout
-/// does, is read to its end all the same (README §5).
+/// does, is read to its end all the same (S5).
 #[derive(Debug, Default)]
 pub(crate) struct OpenStreams(Mutex<BTreeMap<Utf8PathBuf, File>>);
 

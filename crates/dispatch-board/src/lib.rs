@@ -5,6 +5,8 @@
 //! what nothing here does, and never while a file of the board would make it run something.
 //!
 //! What a text means is decided in `dispatch-core`.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod error;
 mod locate;

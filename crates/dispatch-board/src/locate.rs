@@ -1,4 +1,4 @@
-//! Where the board lies (README §3).
+//! Where the board lies (S3).
 
 use std::fs;
 use std::io;

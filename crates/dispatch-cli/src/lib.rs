@@ -2,6 +2,8 @@
 //!
 //! An `if` about the domain belongs to a pure crate; what is here parses, wires adapters to the engine's ports and
 //! prints.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 pub mod args;
 pub mod callback;

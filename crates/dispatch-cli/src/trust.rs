@@ -1,4 +1,4 @@
-//! Trust: a configuration names programs to run, so it is used only while it is the approved one (README §3).
+//! Trust: a configuration names programs to run, so it is used only while it is the approved one (S3).
 //!
 //! What was approved is kept per code root in the user's state directory, outside every checkout, with its text,
 //! so that a change can be shown as a difference.

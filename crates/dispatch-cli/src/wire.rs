@@ -69,7 +69,7 @@ impl Ground {
         (named || self.board.root != self.root.path).then(|| (BOARD_VARIABLE.into(), value.into()))
     }
 
-    /// The state directory (README §5).
+    /// The state directory (S5).
     pub fn state_dir(&self) -> Utf8PathBuf {
         self.root.common_dir.join("dispatch")
     }

@@ -3,6 +3,8 @@
 //!
 //! Nothing here opens a file, starts a program or reads a clock. The executor in [`execute`] knows the world
 //! only as a [`execute::CloseSteps`]; everything else is a function from values to values.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 pub mod acceptance;
 pub mod checks;

@@ -8,7 +8,7 @@ macro_rules! closed_set {
         pub enum $name { $($(#[$inner])* #[doc = concat!("`", $text, "`.")] $variant,)+ }
 
         impl $name {
-            /// Every member, in the order of the specification.
+            /// Every member, in the order they are listed in.
             pub const ALL: &'static [Self] = &[$(Self::$variant,)+];
 
             /// The one text of this member.

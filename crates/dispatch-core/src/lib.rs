@@ -2,6 +2,8 @@
 //! The words of the domain as types, and the pure decisions about tasks, lanes, launches, prompts and outcomes.
 //!
 //! Nothing here opens a file, starts a program, reads a clock or the environment: everything arrives as a value.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 #[macro_use]
 mod closed_set;

@@ -1,4 +1,4 @@
-//! What the dispatcher keeps on disk about an attempt, a slot and a lane (README §5).
+//! What the dispatcher keeps on disk about an attempt, a slot and a lane (S5).
 //!
 //! Fields of a newer version are kept in `rest` and written back.
 
@@ -118,7 +118,7 @@ pub struct RecordedProposal {
     /// What the last sweep did about it, so that a thing is said once.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub settled: Option<String>,
-    /// Whether a person's `Done` was taken back once (M1 3b); a second time it is respected.
+    /// Whether a person's `Done` was taken back once (M1 step 3b); a second time it is respected.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub done_reverted: bool,
 }
@@ -169,7 +169,7 @@ pub struct Record {
     /// How many times in a row the worker or the supervisor was lost (D11.1).
     #[serde(default)]
     pub lost_in_a_row: u32,
-    /// How many times the branch's pull request was merged before (README §5, Refs).
+    /// How many times the branch's pull request was merged before (S5).
     #[serde(default)]
     pub merged_before: u32,
     /// Fields of a newer version.

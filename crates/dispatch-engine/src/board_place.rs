@@ -1,4 +1,4 @@
-//! Whether the board's files may be acted on: where its checkout stands (README §3).
+//! Whether the board's files may be acted on: where its checkout stands (S3).
 
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::CommitId;

@@ -2,6 +2,8 @@
 //!
 //! The engine talks to the world only through [`ports`]: the adapters implement them, and so does the
 //! simulator, which is why no function here may reach around them.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 pub mod board_place;
 mod budget;

@@ -67,7 +67,7 @@ impl fmt::Display for Settled {
     }
 }
 
-/// Whether the task's last proposal is merged: what follows starts on a branch of its own (README §5, Refs).
+/// Whether the task's last proposal is merged: what follows starts on a branch of its own (S5).
 pub(crate) fn is_merged(record: &Record) -> bool {
     record.pr.as_ref().is_some_and(|pr| Settled::of(pr).is_merged())
 }

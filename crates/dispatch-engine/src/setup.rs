@@ -94,7 +94,7 @@ pub struct Setup {
     pub roots: Roots,
     /// What follows from the configuration for judging tasks.
     pub policies: Policies,
-    /// Whether a person approved all of this (README §3).
+    /// Whether a person approved all of this (S3).
     pub trust: Trust,
     /// Whether this dispatcher confines workers by the kernel (W3.3).
     pub confined: bool,
@@ -163,7 +163,7 @@ pub struct Policies {
     pub test_shapes: TestShapes,
     /// The path policy (C4).
     pub paths: PathPolicy,
-    /// The test siblings of a source file (ledger §8).
+    /// The test siblings of a source file (L8).
     pub siblings: TestSiblings,
     /// Which items of a definition of done are the dispatcher's to tick (C5.5).
     pub owned: OwnedPatterns,

@@ -1,4 +1,4 @@
-//! Taking back a claim of which nothing but the claim happened (D6.4, M1 2).
+//! Taking back a claim of which nothing but the claim happened (D6.4, M1 step 2).
 
 use dispatch_core::record::{Phase, Record};
 use dispatch_core::status::Status;

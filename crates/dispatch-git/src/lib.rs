@@ -3,6 +3,8 @@
 //! [`Git`] is the one place that builds git command lines. A [`Repository`] is found from one of the person's own
 //! folders and implements the engine's port to git; what a worker may have touched is looked at only through git
 //! directories of ours, so that nothing planted in a slot runs as the dispatcher.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod ancestry;
 mod board;

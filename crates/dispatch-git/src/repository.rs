@@ -126,7 +126,7 @@ impl Repository {
         &self.common_dir
     }
 
-    /// Where the dispatcher keeps its state (README §5).
+    /// Where the dispatcher keeps its state (S5).
     pub fn state_dir(&self) -> Utf8PathBuf {
         self.common_dir.join("dispatch")
     }

@@ -7,6 +7,8 @@
 //! label it stands in.
 //!
 //! Finding the board, the document and a place to write is not here: everything arrives as a value.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod cycles;
 pub mod dot;

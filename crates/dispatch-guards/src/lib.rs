@@ -127,6 +127,8 @@
 //! knows what is done about a verdict.
 //!
 //! [`Overlaps`]: permission::Relation::Overlaps
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 pub mod claims;
 pub mod guards;

@@ -5,6 +5,8 @@
 //! [`ProcError`]. A process that outlives a call (a worker, a supervisor) is a [`Running`] or is started by
 //! [`spawn_detached`]. Processes are named by [`ProcessIdentity`], never by a bare number, since numbers are
 //! used again. What a program means is known elsewhere.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod call;
 mod capture;

@@ -1,10 +1,12 @@
-//! Our own files (README §5): the state directory inside the repository's common git directory, and the
+//! Our own files (S5): the state directory inside the repository's common git directory, and the
 //! directories of attempts beside the board.
 //!
 //! [`DiskStore`] implements the engine's [`Store`](dispatch_engine::ports::Store) port. Locks are OS locks on files
 //! that are never renamed, replaced or unlinked, so that a lock ends with its holder whatever ends the holder.
 //! Everything else is replaced whole and durably. A file that cannot be read is an error that names it; it is never
 //! taken for an empty one. What the values mean is decided elsewhere.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod attempt;
 mod files;

@@ -1,4 +1,4 @@
-//! The state an older dispatcher of this kind left beside the board (README §5).
+//! The state an older dispatcher of this kind left beside the board (S5).
 
 use std::fs;
 use std::time::{Duration, SystemTime};

@@ -10,6 +10,8 @@
 //! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
 //!
 //! Every helper panics on failure: in a test that is the report. The crate is a development dependency only.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 #![allow(clippy::unwrap_used, reason = "test support reports a failure by panicking")]
 

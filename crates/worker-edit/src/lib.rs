@@ -3,6 +3,8 @@
 //! It checks what is asked against the worker's policy, puts it into the attempt's mailbox and waits for the
 //! supervisor's answer; it touches nothing but that mailbox. Exit status: 0 done; 1 the board refused, is busy or
 //! did not answer; 2 refused by policy, nothing written.
+//!
+//! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod client;
 

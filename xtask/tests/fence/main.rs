@@ -1,9 +1,11 @@
-//! The fence around the pure crates holds: each barrier is shown a violation and must refuse it.
+//! What holds of the repository itself: the fence around the pure crates (each barrier is shown a violation and must
+//! refuse it), and the rules that comments and tests cite.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod barriers;
 mod rooms;
+mod rules;
 
 use std::fs;
 use std::process::Command;

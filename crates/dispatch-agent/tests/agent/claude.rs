@@ -106,7 +106,7 @@ fn a_worker_works_in_its_slot_and_its_stream_is_followed() {
     agent.remove_private_place(&place).unwrap();
 }
 
-/// D9.5, facts: the tool runs in a session of its own; only an interrupt makes the agent end it and report.
+/// D9.5: the tool runs in a session of its own; only an interrupt makes the agent end it and report.
 #[test]
 fn d9_5_a_stopped_worker_ends_its_running_tool_and_leaves_nothing() {
     let desk = Desk::new();

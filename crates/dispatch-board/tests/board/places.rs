@@ -1,4 +1,4 @@
-//! README §3: the board is found where the board program finds it.
+//! S3: the board is found where the board program finds it.
 
 use std::fs;
 

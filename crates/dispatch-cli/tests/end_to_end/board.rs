@@ -46,7 +46,7 @@ fn a_task_whose_text_changes_under_way_is_blocked_naming_what_changed() {
     assert_eq!(world.backed_up("T-1", 1), world.kept("T-1", 1));
 }
 
-/// M1 4: a person who moves the task away cancels it; their status stays.
+/// M1 step 4: a person who moves the task away cancels it; their status stays.
 #[test]
 fn a_task_that_a_person_moves_away_under_way_keeps_their_status() {
     let Some(world) = World::with_git() else { return };

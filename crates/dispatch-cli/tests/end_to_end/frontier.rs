@@ -64,7 +64,7 @@ fn the_worker_is_told_its_exact_board_command_and_the_launch_is_kept() {
     assert!(first.prompt().contains(prompt.trim()), "{}", first.prompt());
 }
 
-/// README §3: the oldest supported board and forge programs do the same job.
+/// S3: the oldest supported board and forge programs do the same job.
 #[test]
 fn the_oldest_supported_programs_do_the_same_job() {
     let Some(world) = World::with_forge_and_oldest_programs() else { return };

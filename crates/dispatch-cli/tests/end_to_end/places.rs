@@ -1,4 +1,4 @@
-//! Where the board may lie, and where `dispatch` may be called (README §3).
+//! Where the board may lie, and where `dispatch` may be called (S3).
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -19,7 +19,7 @@ fn call_in(world: &World, dir: &Utf8Path, args: &[&str]) -> String {
     programs::read(world.command(env!("CARGO_BIN_EXE_dispatch"), args).current_dir(dir))
 }
 
-/// README §3: a linked worktree is mapped to the main checkout: its copy of the board is not the board.
+/// S3: a linked worktree is mapped to the main checkout: its copy of the board is not the board.
 #[test]
 fn called_from_a_linked_worktree_the_main_checkout_s_board_is_worked() {
     let Some(world) = World::with_git() else { return };
@@ -36,7 +36,7 @@ fn called_from_a_linked_worktree_the_main_checkout_s_board_is_worked() {
     assert!(copy.unwrap().contains("status: Queued"));
 }
 
-/// README §3: one code root serves one board; another one is refused, both are named, and nothing of it is touched.
+/// S3: one code root serves one board; another one is refused, both are named, and nothing of it is touched.
 #[test]
 fn a_second_board_of_the_same_code_root_is_refused() {
     let Some(world) = World::with_git() else { return };
@@ -62,7 +62,7 @@ fn a_second_board_of_the_same_code_root_is_refused() {
     programs::read(pass.env("BACKLOG_CWD", link));
 }
 
-/// README §3: the board of a part of a monorepo; paths and branches are those of the whole repository.
+/// S3: the board of a part of a monorepo; paths and branches are those of the whole repository.
 #[test]
 fn a_board_in_a_sub_directory_is_worked_from_there() {
     let Some(world) = World::with_git() else { return };
@@ -91,7 +91,7 @@ fn a_board_in_a_sub_directory_is_worked_from_there() {
     assert!(board.folder().join(".dispatch/T-1/attempt-1/outcome.json").is_file());
 }
 
-/// README §3, B6: a board directory that is a symbolic link is read, written and committed where it really lies.
+/// S3, B6: a board directory that is a symbolic link is read, written and committed where it really lies.
 #[test]
 fn a_board_directory_that_is_a_link_is_worked() {
     let Some(world) = World::with_git() else { return };

@@ -1,4 +1,4 @@
-//! What becomes of a pull request (M1 3, M3, V3).
+//! What becomes of a pull request (M1 step 3, M3, V3).
 
 use dispatch_testkit::forge_server::{Fault, Injection, Merge, ReviewState};
 use test_case::test_case;
@@ -89,7 +89,7 @@ fn a_stale_token_in_the_environment_is_not_used() {
     assert_eq!(world.forge().pull_requests().len(), 1);
 }
 
-/// README §5, M3: queued again after its pull request was merged, a task gets a branch of its own and starts from the base.
+/// S5, M3: queued again after its pull request was merged, a task gets a branch of its own and starts from the base.
 #[test]
 fn a_merged_task_that_is_queued_again_gets_a_new_branch() {
     let Some(world) = proposed() else { return };

@@ -1,8 +1,8 @@
-//! Whose configuration is used, and which board (README §3).
+//! Whose configuration is used, and which board (S3).
 
 use crate::world::{World, task, work};
 
-/// README §3: a changed configuration waits until a person has seen it.
+/// S3: a changed configuration waits until a person has seen it.
 #[test]
 fn a_changed_configuration_waits_for_trust() {
     let Some(world) = World::with_git() else { return };
@@ -24,7 +24,7 @@ fn a_changed_configuration_waits_for_trust() {
     world.proposed("T-1");
 }
 
-/// README §3: the files of another branch are not the board.
+/// S3: the files of another branch are not the board.
 #[test]
 fn a_checkout_on_another_branch_is_not_the_board() {
     let Some(world) = World::with_git() else { return };

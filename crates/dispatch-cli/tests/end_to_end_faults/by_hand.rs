@@ -38,7 +38,7 @@ fn cancel_stops_the_worker_saves_its_work_and_frees_the_slot() {
     world.assert_invariants();
 }
 
-/// M1 4: a task that a person moved away from `In Progress` is cancelled, and the person's status stays.
+/// M1 step 4: a task that a person moved away from `In Progress` is cancelled, and the person's status stays.
 #[test]
 fn a_task_moved_away_by_a_person_is_cancelled_and_keeps_the_persons_status() {
     let Some((world, _gate)) = with_a_running_worker() else { return };
@@ -116,7 +116,7 @@ fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken
     assert_eq!(world.board().status("T-1"), "Queued");
 }
 
-/// README §3: a pipe that nobody serves in the configuration's place is said, and waited for by nobody.
+/// S3: a pipe that nobody serves in the configuration's place is said, and waited for by nobody.
 #[test]
 fn a_pipe_in_the_place_of_the_configuration_stops_nothing() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };
@@ -148,7 +148,7 @@ fn a_slot_is_released_without_a_valid_configuration() {
     assert!(error.contains("lanes.json"), "{error}");
 }
 
-/// README §3: a board that is stashed away and back again is the board that it was.
+/// S3: a board that is stashed away and back again is the board that it was.
 #[test]
 fn a_board_that_is_stashed_for_a_moment_goes_on_as_if_nothing_was() {
     let Some((world, gate)) = with_a_running_worker() else { return };
@@ -165,7 +165,7 @@ fn a_board_that_is_stashed_for_a_moment_goes_on_as_if_nothing_was() {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §3, §6: whatever a person does with git to the board's files under a running worker, nothing is lost, no second
+/// S3, S6: whatever a person does with git to the board's files under a running worker, nothing is lost, no second
 /// worker runs beside the first, and the task ends in one proposal.
 #[test_case(&[&["stash", "push", "--quiet", "--include-untracked"], &["stash", "drop", "--quiet"]]; "stash and drop")]
 #[test_case(&[&["pull", "--quiet", "--no-edit", "--no-rebase", "--autostash", "origin", "main"], &["status"]]; "pull")]

@@ -109,7 +109,7 @@ fn nothing_a_worker_planted_for_git_is_ever_run() {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §5: what a worker does to branches and stashes of its worktree changes nothing: its files count.
+/// S5: what a worker does to branches and stashes of its worktree changes nothing: its files count.
 #[test]
 fn a_worker_that_switches_commits_and_stashes_is_judged_by_its_files() {
     let script = "git switch -qc mine && printf '//! One.\\n' > src/one.rs && git add src/one.rs\n\
@@ -133,7 +133,7 @@ fn a_worker_that_switches_commits_and_stashes_is_judged_by_its_files() {
     assert_eq!(world.repo().remote_changes("main", "task/T-2"), ["src/two.rs"]);
 }
 
-/// README §3, C1.4b: a person who switches the main checkout away under a running worker loses nothing and stops
+/// S3, C1.4b: a person who switches the main checkout away under a running worker loses nothing and stops
 /// nothing: the close waits until the board is back.
 #[test]
 fn a_person_who_switches_branches_under_a_running_worker_delays_only_the_close() {
@@ -228,7 +228,7 @@ fn slots_in_a_folder_with_blanks_quotes_a_newline_and_more_work() {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §3: a checkout, and with it the board, may lie in a folder of any name.
+/// S3: a checkout, and with it the board, may lie in a folder of any name.
 #[test_case("-it's a \"code\" $HOME `id` *?[x]{a,b} ünder 漢字 "; "every odd sign")]
 #[test_case("two\nlines"; "a newline")]
 #[test_case(&"long ".repeat(45); "a long name")]

@@ -80,7 +80,7 @@ fn assert_proposed_once(world: &World) {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §6, C1.4, C9.2: whenever the supervisor is killed, the task ends in one pull request; what was closing goes
+/// S6, C1.4, C9.2: whenever the supervisor is killed, the task ends in one pull request; what was closing goes
 /// on, and what was not begins again.
 #[test_case("claimed", "worktree add", Before, 1; "before the slot is made")]
 #[test_case("claimed", "worktree add", After, 1; "after the slot is made")]

@@ -21,7 +21,7 @@ fn waits_at_model() -> (Gate, Vec<Turn>) {
     (gate, turns)
 }
 
-/// M1 2: a supervisor killed while its worker ran: the worker is ended, its work saved, the task queued again once,
+/// M1 step 2: a supervisor killed while its worker ran: the worker is ended, its work saved, the task queued again once,
 /// uncounted; the next attempt goes on from the saved work.
 #[test]
 fn killed_while_the_worker_runs_it_saves_and_queues_again_uncounted() {
@@ -101,7 +101,7 @@ fn killed_with_its_hand_over_lost_the_attempt_is_given_up_and_its_slot_can_be_fr
     assert!(world.bound_slots().is_empty());
 }
 
-/// M1 2: a claim that was cut off while the slot was provisioned leaves nothing: the same pass takes the task again.
+/// M1 step 2: a claim that was cut off while the slot was provisioned leaves nothing: the same pass takes the task again.
 #[test]
 fn killed_while_preparing_it_is_queued_again_and_nothing_is_left_running() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };

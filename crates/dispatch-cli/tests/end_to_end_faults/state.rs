@@ -19,7 +19,7 @@ fn with_a_waiting_worker() -> Option<(World, Gate)> {
     Some((world, gate))
 }
 
-/// README §5: cleaning the checkout loses logs and nothing else.
+/// S5: cleaning the checkout loses logs and nothing else.
 #[test]
 fn cleaning_the_checkout_during_a_run_loses_logs_only() {
     let Some((world, gate)) = with_a_waiting_worker() else { return };
@@ -33,7 +33,7 @@ fn cleaning_the_checkout_during_a_run_loses_logs_only() {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §5: a missing registry is rebuilt: the slot of the running attempt is not given away.
+/// S5: a missing registry is rebuilt: the slot of the running attempt is not given away.
 #[test]
 fn a_missing_registry_is_rebuilt_and_no_slot_is_given_away() {
     let Some((world, gate)) = with_a_waiting_worker() else { return };
@@ -53,7 +53,7 @@ fn a_missing_registry_is_rebuilt_and_no_slot_is_given_away() {
     world.assert_proposed("src/one.rs");
 }
 
-/// README §5: a record that cannot be parsed is an error naming the file, never "empty"; other tasks go on.
+/// S5: a record that cannot be parsed is an error naming the file, never "empty"; other tasks go on.
 #[test]
 fn a_broken_record_is_named_and_other_tasks_go_on() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };
@@ -76,7 +76,7 @@ fn a_broken_record_is_named_and_other_tasks_go_on() {
     assert_eq!(world.board().status("T-2"), "In Progress");
 }
 
-/// C10.1, M1 5: work that cannot even be written keeps its slot; once it can, a pass saves it and frees the slot.
+/// C10.1, M1 step 5: work that cannot even be written keeps its slot; once it can, a pass saves it and frees the slot.
 #[test]
 fn work_that_cannot_be_written_holds_its_slot_until_it_can() {
     let Some((world, gate)) = with_a_waiting_worker() else { return };

@@ -250,7 +250,7 @@ impl World {
         self.repo().git(&["show", &format!("refs/dispatch/attempts/{id}/{number}:{path}")])
     }
 
-    /// What must hold whenever everything has ended (README §6).
+    /// What must hold whenever everything has ended (S6).
     #[track_caller]
     pub(crate) fn assert_invariants(&self) {
         let registry = self.state("registry.json");

@@ -1,4 +1,4 @@
-//! The configuration as types (names.md, "Configuration by example").
+//! The configuration as types (K2); `fixtures/config/example.json` holds every key.
 
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};

@@ -123,7 +123,7 @@ fn alike(written: &Value, typed: &Value) -> bool {
     }
 }
 
-/// The defaults of names.md are those of the example, for the keys whose example value is the default.
+/// K2: the defaults are those of the example, for the keys whose example value is the default.
 #[test]
 fn the_defaults_are_those_of_the_example() {
     let minimal = serde_json::to_value(given(MINIMAL).unwrap().config).unwrap();

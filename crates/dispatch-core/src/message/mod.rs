@@ -76,12 +76,12 @@ crate::catalogue! {
 
         /// The pull request was merged.
         Merged { en: "Merged: {link}.", es: "Fusionada: {link}." },
-        /// The pull request was closed without a merge (M1 3).
+        /// The pull request was closed without a merge (M1 step 3).
         PullRequestClosed {
             en: "Blocked (`pr-closed`): {link} was closed without being merged. The work is at `{reference}`. Say in a comment what should be different and move the task to Queued, or set it to Done if nothing more is wanted.",
             es: "Bloqueada (`pr-closed`): {link} se cerró sin fusionarse. El trabajo está en `{reference}`. Diga en un comentario qué debe cambiar y mueva la tarea a Queued, o póngala en Done si no se quiere nada más.",
         },
-        /// A review asks for changes (M1 3).
+        /// A review asks for changes (M1 step 3).
         ChangesRequested {
             en: "Blocked (`pr-changes-requested`): a review of {link} asks for changes. Move the task to Queued to have them made; the next attempt reads the review and continues on the same branch.",
             es: "Bloqueada (`pr-changes-requested`): una revisión de {link} pide cambios. Mueva la tarea a Queued para que se hagan; el próximo intento lee la revisión y continúa en la misma rama.",
@@ -91,27 +91,27 @@ crate::catalogue! {
             en: "A review of {link} asks for changes. Queued again, since `reviews.autoRetry` is set; the next attempt reads the review and continues on the same branch.",
             es: "Una revisión de {link} pide cambios. En cola otra vez porque `reviews.autoRetry` está activo; el próximo intento lee la revisión y continúa en la misma rama.",
         },
-        /// Changes were requested on a pull request whose task a person moved meanwhile (M1 3, D8.1).
+        /// Changes were requested on a pull request whose task a person moved meanwhile (M1 step 3, D8.1).
         ChangesRequestedMoved {
             en: "A review of {link} asks for changes. The task stays where a person put it; its next attempt reads the review and continues on the same branch.",
             es: "Una revisión de {link} pide cambios. La tarea queda donde una persona la puso; su próximo intento lee la revisión y continúa en la misma rama.",
         },
-        /// Commits of ours were not part of what was merged (M1 3).
+        /// Commits of ours were not part of what was merged (M1 step 3).
         MergedWithLaterCommits {
             en: "Blocked (`merged-with-later-commits`): {link} was merged at {merged}, without the later commit {missing} of `{branch}`. Nothing was deleted. Open a pull request for what is missing, or set the task to Done to do without it.",
             es: "Bloqueada (`merged-with-later-commits`): {link} se fusionó en {merged}, sin el commit posterior {missing} de `{branch}`. No se borró nada. Abra una pull request con lo que falta o ponga la tarea en Done para prescindir de ello.",
         },
-        /// A task set to Done by hand whose pull request is open (M1 3b).
+        /// A task set to Done by hand whose pull request is open (M1 step 3b).
         DoneWhileOpen {
             en: "Set back to In Progress: {link} is still open. Set the task to Done once more to have it stay there.",
             es: "Devuelta a In Progress: {link} sigue abierta. Póngala en Done una vez más para que se quede así.",
         },
-        /// A task set to Done by hand whose pull request was closed (M1 3b).
+        /// A task set to Done by hand whose pull request was closed (M1 step 3b).
         DoneWhileClosed {
             en: "Blocked: {link} was closed without being merged, so the work is not in the base branch. Set the task to Done once more to have it stay there.",
             es: "Bloqueada: {link} se cerró sin fusionarse, así que el trabajo no está en la rama base. Póngala en Done una vez más para que se quede así.",
         },
-        /// Nothing works on a task `In Progress` (M1 3c).
+        /// Nothing works on a task `In Progress` (M1 step 3c).
         Orphan {
             en: "Blocked (`orphan`): the task was In Progress for more than {hours} h and nothing works on it: there is no attempt and no record. If a person works on it, set it back to In Progress and assign it; otherwise move it to Queued.",
             es: "Bloqueada (`orphan`): la tarea estuvo In Progress más de {hours} h y nada trabaja en ella: no hay intento ni registro. Si una persona trabaja en ella, devuélvala a In Progress y asígnela; si no, muévala a Queued.",

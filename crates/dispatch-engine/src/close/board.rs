@@ -1,4 +1,4 @@
-//! The steps that read the board (B4, C8), and whether it can be read (README §3).
+//! The steps that read the board (B4, C8), and whether it can be read (S3).
 
 use std::time::Duration;
 

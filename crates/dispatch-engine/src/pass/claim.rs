@@ -191,7 +191,7 @@ fn new_record(
     let counts = ports.store.attempt_counts(claim.id)?;
     let beat = ports.clock.beat();
     let now = moment(ports.clock.now());
-    // What was merged is history, not a start (README §5, Refs).
+    // What was merged is history, not a start (S5).
     let earlier = before.as_ref().filter(|before| !is_merged(before));
     Ok(Record {
         task_id: claim.id.clone(),

@@ -30,7 +30,7 @@ pub struct Options {
 /// Why there was no pass.
 #[derive(Debug, Error)]
 pub enum PassError {
-    /// The state directory belongs to another pair of board and code root (README §3).
+    /// The state directory belongs to another pair of board and code root (S3).
     #[error(
         "this repository's dispatcher state belongs to the board `{board}` and the code root `{code_root}`"
     )]

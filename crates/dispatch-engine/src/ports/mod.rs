@@ -1,7 +1,7 @@
 //! Everything the engine can ask of the world.
 //!
 //! Ports are small and synchronous. A method that can fail says so by [`PortError`]; a question whose answer may
-//! stay unknown has an answer type that says so, and an unknown answer is never treated as a "no" (README I7).
+//! stay unknown has an answer type that says so, and an unknown answer is never treated as a "no" (I7).
 
 mod agent;
 mod board;
@@ -56,7 +56,7 @@ pub struct Ports<'a> {
     pub notifier: &'a dyn Notifier,
 }
 
-/// Clocks: one for the outside, one that stands still while the machine sleeps (README §6).
+/// Clocks: one for the outside, one that stands still while the machine sleeps (S6).
 pub trait Clock {
     /// The wall clock, in UTC. For display and for times that come from outside, never for a limit.
     fn now(&self) -> OffsetDateTime;

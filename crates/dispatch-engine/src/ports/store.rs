@@ -1,4 +1,4 @@
-//! Our own files (README §5).
+//! Our own files (S5).
 
 use std::collections::BTreeMap;
 use std::os::fd::BorrowedFd;
@@ -40,7 +40,7 @@ pub trait Store {
     /// Replaces the record of a task, durably. Only the holder of the task's lock may.
     fn write_record(&self, record: &Record) -> Result<(), PortError>;
 
-    /// Allocates the next attempt number by exclusive creation of its directory (README §5).
+    /// Allocates the next attempt number by exclusive creation of its directory (S5).
     fn allocate_attempt(
         &self,
         id: &TaskId,
@@ -293,7 +293,7 @@ pub struct LaneState {
     pub provision_failures: u32,
 }
 
-/// The board this state belongs to, and what the last pass saw of it (README §3).
+/// The board this state belongs to, and what the last pass saw of it (S3).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct OwnerRecord {

@@ -158,7 +158,7 @@ pub enum Answer {
     Unknown,
 }
 
-/// Where the board's checkout stands (README §3).
+/// Where the board's checkout stands (S3).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BoardPlace {
     /// The branch it is on; none when HEAD is detached or the board is in no repository.

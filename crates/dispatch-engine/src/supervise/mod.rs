@@ -45,7 +45,7 @@ pub struct Context {
 pub enum Mode {
     /// It was just claimed.
     Begin,
-    /// Its supervisor is gone (M1 2).
+    /// Its supervisor is gone (M1 step 2).
     Recover,
 }
 

@@ -1,4 +1,4 @@
-//! `outcome.json` (README §5).
+//! `outcome.json` (S5).
 
 use dispatch_close::execute::CloseRun;
 use serde_json::{Map, Value, json};

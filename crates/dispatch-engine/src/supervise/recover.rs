@@ -1,4 +1,4 @@
-//! Going on where a dead supervisor stopped (M1 2, C1.4).
+//! Going on where a dead supervisor stopped (M1 step 2, C1.4).
 
 use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_close::plan::{ClosePlan, Detail, Failure, hand_back_plan};
@@ -40,7 +40,7 @@ pub(crate) fn resume(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop
     }
 }
 
-/// A held slot whose cause is gone is saved and released (M1 5).
+/// A held slot whose cause is gone is saved and released (M1 step 5).
 fn held(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop> {
     let registry = attempt.ports.store.registry().map_err(|error| leave(&error))?;
     let entry = registry.slots.iter().find(|entry| entry.name == attempt.record.slot);

@@ -1,4 +1,4 @@
-//! M1 5: saved work whose copy on the remote is missing (C10.1).
+//! M1 step 5: saved work whose copy on the remote is missing (C10.1).
 
 use super::Sweep;
 use crate::ports::PortError;

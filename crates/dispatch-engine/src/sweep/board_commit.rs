@@ -1,4 +1,4 @@
-//! M1 1: the board's changes are committed (B6).
+//! M1 step 1: the board's changes are committed (B6).
 
 use super::Sweep;
 use crate::board_place;

@@ -1,4 +1,4 @@
-//! M1 4: running tasks that a person took back.
+//! M1 step 4: running tasks that a person took back.
 
 use dispatch_core::record::{Phase, Record, Request};
 use dispatch_core::status::Status;

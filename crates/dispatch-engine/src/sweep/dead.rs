@@ -1,4 +1,4 @@
-//! M1 2: attempts whose supervisor is gone, or stands still.
+//! M1 step 2: attempts whose supervisor is gone, or stands still.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ fn look_at_beat(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError>
     Ok(())
 }
 
-/// Frees slots bound to a task that nothing runs for (README I5). What lies in them is saved before their next use.
+/// Frees slots bound to a task that nothing runs for (I5). What lies in them is saved before their next use.
 fn free_forgotten_slots(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
     if sweep
         .ports

@@ -1,4 +1,4 @@
-//! M1 3b: a `Done` by hand that the forge does not confirm is taken back once.
+//! M1 step 3b: a `Done` by hand that the forge does not confirm is taken back once.
 
 use dispatch_core::id::TaskId;
 use dispatch_core::record::RecordedProposal;

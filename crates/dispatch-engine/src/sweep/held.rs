@@ -1,4 +1,4 @@
-//! M1 5: slots that keep the only copy of some work are tried again once their cause may be gone.
+//! M1 step 5: slots that keep the only copy of some work are tried again once their cause may be gone.
 
 use std::time::Duration;
 

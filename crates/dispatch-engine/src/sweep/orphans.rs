@@ -1,4 +1,4 @@
-//! M1 3c: tasks `In Progress` that nothing ever worked on.
+//! M1 step 3c: tasks `In Progress` that nothing ever worked on.
 
 use dispatch_core::id::TaskId;
 use dispatch_core::names::BlockReason;

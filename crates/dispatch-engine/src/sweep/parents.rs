@@ -1,4 +1,4 @@
-//! M1 6: the statuses of parents follow from their children (B5).
+//! M1 step 6: the statuses of parents follow from their children (B5).
 
 use std::collections::BTreeMap;
 

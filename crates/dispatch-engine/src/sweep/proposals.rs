@@ -29,7 +29,7 @@ pub(super) fn ask(sweep: &Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, 
 fn open_proposal(sweep: &Sweep<'_>, record: &Record) -> Option<RecordedProposal> {
     let proposal = record.pr.as_ref().filter(|_| record.phase == Phase::Ended)?;
     let settled = Settled::of(proposal);
-    // A `Done` by hand is only questioned on the forge's present word (M1 3b).
+    // A `Done` by hand is only questioned on the forge's present word (M1 step 3b).
     let done_by_hand = settled == Settled::Closed
         && !proposal.done_reverted
         && sweep.board.tasks.get(&record.task_id).is_some_and(|task| task.status == Status::Done);

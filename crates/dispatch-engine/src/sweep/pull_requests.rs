@@ -1,4 +1,4 @@
-//! M1 3: what became of recorded pull requests, and M3: the clean-up after a merge.
+//! M1 step 3: what became of recorded pull requests, and M3: the clean-up after a merge.
 
 use dispatch_core::id::TaskId;
 use dispatch_core::message::Message;

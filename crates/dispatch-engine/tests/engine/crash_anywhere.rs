@@ -1,4 +1,4 @@
-//! README §6: whatever process is killed before whatever call, one undisturbed pass and the supervisors it starts leave
+//! S6: whatever process is killed before whatever call, one undisturbed pass and the supervisors it starts leave
 //! a sound state.
 
 use std::panic;

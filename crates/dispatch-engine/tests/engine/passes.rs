@@ -1,4 +1,4 @@
-//! D2, D3, D6.4, README §3: passes.
+//! D2, D3, D6.4, S3: passes.
 
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::config::{ConfinementMode, Owner, SettingSource};

@@ -1,4 +1,4 @@
-//! M1 3, M1 3b, M3, V3: what becomes of recorded pull requests.
+//! M1 step 3, M1 step 3b, M3, V3: what becomes of recorded pull requests.
 
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
@@ -33,7 +33,7 @@ fn review(at: &str, body: &str) -> ReviewSince {
 }
 
 #[test]
-fn m1_3_merged_work_is_done_and_its_branch_deleted() {
+fn m1_step_3_merged_work_is_done_and_its_branch_deleted() {
     let world = proposed();
     merged(&world);
     world.pass(&setup());
@@ -104,7 +104,7 @@ fn m3_a_branch_that_moved_after_the_merge_is_kept_and_said_once() {
 }
 
 #[test]
-fn m1_3_a_closed_pull_request_blocks_the_task() {
+fn m1_step_3_a_closed_pull_request_blocks_the_task() {
     let world = proposed();
     answer(&world, ProposalState::Closed);
     world.pass(&setup());
@@ -117,7 +117,7 @@ fn m1_3_a_closed_pull_request_blocks_the_task() {
 }
 
 #[test]
-fn m1_3_requested_changes_block_the_task_with_the_reviews_text_once() {
+fn m1_step_3_requested_changes_block_the_task_with_the_reviews_text_once() {
     let world = proposed();
     let open = |reviews| ProposalState::Open { changes_requested: reviews };
     answer(&world, open(vec![review("2026-01-01T13:00:00Z", "Rename it.")]));
@@ -141,7 +141,7 @@ fn m1_3_requested_changes_block_the_task_with_the_reviews_text_once() {
 
 /// D8.1: a person who queues the task again before the review was put on it does not hide it from the next attempt.
 #[test]
-fn m1_3_requested_changes_are_said_on_a_task_that_a_person_queued_already() {
+fn m1_step_3_requested_changes_are_said_on_a_task_that_a_person_queued_already() {
     let world = proposed();
     let reviews = vec![review("2026-01-01T13:00:00Z", "Rename it.")];
     answer(&world, ProposalState::Open { changes_requested: reviews });
@@ -155,7 +155,7 @@ fn m1_3_requested_changes_are_said_on_a_task_that_a_person_queued_already() {
 }
 
 #[test]
-fn m1_3_requested_changes_queue_the_task_again_when_configured() {
+fn m1_step_3_requested_changes_queue_the_task_again_when_configured() {
     let world = proposed();
     let mut config = config();
     config.reviews.auto_retry = true;
@@ -187,7 +187,7 @@ fn m1_1_an_unknown_answer_changes_nothing() {
 }
 
 #[test]
-fn m1_3b_a_done_by_hand_is_taken_back_once_and_then_respected() {
+fn m1_step_3b_a_done_by_hand_is_taken_back_once_and_then_respected() {
     let world = proposed();
     world.edit("T-1", |task| task.status = Status::Done);
     world.pass(&setup());
@@ -199,7 +199,7 @@ fn m1_3b_a_done_by_hand_is_taken_back_once_and_then_respected() {
 }
 
 #[test]
-fn m1_3b_a_done_over_a_closed_pull_request_becomes_blocked_once() {
+fn m1_step_3b_a_done_over_a_closed_pull_request_becomes_blocked_once() {
     let world = proposed();
     answer(&world, ProposalState::Closed);
     world.pass(&setup());

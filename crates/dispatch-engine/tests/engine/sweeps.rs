@@ -48,7 +48,7 @@ fn m1_2_without_an_open_pull_request_the_forge_is_not_asked() {
 }
 
 #[test]
-fn m1_1_the_board_is_committed_and_our_own_commit_is_no_surprise() {
+fn m1_step_1_the_board_is_committed_and_our_own_commit_is_no_surprise() {
     let world = started();
     let report = world.pass(&setup());
     let line = report.lines()[0].clone();
@@ -60,7 +60,7 @@ fn m1_1_the_board_is_committed_and_our_own_commit_is_no_surprise() {
 }
 
 #[test]
-fn m1_2_a_claim_whose_pass_was_killed_goes_back_to_the_queue_and_is_dispatched_again() {
+fn m1_step_2_a_claim_whose_pass_was_killed_goes_back_to_the_queue_and_is_dispatched_again() {
     let world = started();
     kill_supervisors(&world);
     let lines = world.lines(&setup());
@@ -70,7 +70,7 @@ fn m1_2_a_claim_whose_pass_was_killed_goes_back_to_the_queue_and_is_dispatched_a
 }
 
 #[test]
-fn m1_2_anything_further_on_is_recovered_by_a_new_supervisor() {
+fn m1_step_2_anything_further_on_is_recovered_by_a_new_supervisor() {
     for phase in [Phase::Prepared, Phase::Running, Phase::Closing(CloseStep::OpenPr)] {
         let world = started();
         kill_supervisors(&world);
@@ -150,7 +150,7 @@ fn readme_i5_a_slot_bound_to_a_task_that_nothing_runs_for_is_freed() {
 }
 
 #[test]
-fn m1_4_a_running_task_that_a_person_took_back_is_cancelled_and_their_status_stays() {
+fn m1_step_4_a_running_task_that_a_person_took_back_is_cancelled_and_their_status_stays() {
     let world = started();
     in_phase(&world, Phase::Running);
     world.edit("T-1", |task| task.status = Status::ToDo);
@@ -165,9 +165,9 @@ fn m1_4_a_running_task_that_a_person_took_back_is_cancelled_and_their_status_sta
     assert!(!again.iter().any(|line| line.starts_with("T-1: ")), "{again:?}");
 }
 
-/// M1 4, M2: a person's word counts also where the dispatcher asked for something less.
+/// M1 step 4, M2: a person's word counts also where the dispatcher asked for something less.
 #[test]
-fn m1_4_a_person_who_takes_a_task_back_is_heard_while_its_supervisor_is_asked_to_stop() {
+fn m1_step_4_a_person_who_takes_a_task_back_is_heard_while_its_supervisor_is_asked_to_stop() {
     let world = started();
     in_phase(&world, Phase::Running);
     world.state().requests.insert(id("T-1"), Request::Stop);
@@ -177,7 +177,7 @@ fn m1_4_a_person_who_takes_a_task_back_is_heard_while_its_supervisor_is_asked_to
 }
 
 #[test]
-fn m1_4_one_that_is_closing_finishes() {
+fn m1_step_4_one_that_is_closing_finishes() {
     let world = started();
     in_phase(&world, Phase::Closing(CloseStep::Block));
     world.edit("T-1", |task| task.status = Status::Blocked);
@@ -186,7 +186,7 @@ fn m1_4_one_that_is_closing_finishes() {
 }
 
 #[test]
-fn m1_4_a_cancelled_worker_is_stopped_its_work_saved_and_its_slot_freed() {
+fn m1_step_4_a_cancelled_worker_is_stopped_its_work_saved_and_its_slot_freed() {
     let world = World::new(vec![task("T-1")]);
     world.state().scripts.insert(
         id("T-1"),
@@ -258,19 +258,19 @@ fn orphan_after(hours: f64, change: impl FnOnce(&World)) -> Status {
 }
 
 #[test]
-fn m1_3c_a_task_in_progress_that_nothing_ever_worked_on_is_blocked() {
+fn m1_step_3c_a_task_in_progress_that_nothing_ever_worked_on_is_blocked() {
     assert_eq!(orphan_after(4.0, |_| {}), Status::Blocked);
     assert_eq!(orphan_after(5.0, |_| {}), Status::InProgress);
 }
 
 /// N24: zero turns the step off, it is not the most aggressive limit.
 #[test]
-fn m1_3c_zero_hours_turn_it_off() {
+fn m1_step_3c_zero_hours_turn_it_off() {
     assert_eq!(orphan_after(0.0, |_| {}), Status::InProgress);
 }
 
 #[test]
-fn m1_3c_nothing_is_an_orphan_on_an_incomplete_board_or_with_a_trace_of_work() {
+fn m1_step_3c_nothing_is_an_orphan_on_an_incomplete_board_or_with_a_trace_of_work() {
     assert_eq!(orphan_after(4.0, |world| world.state().complete = false), Status::InProgress);
     let with_attempts = |world: &World| {
         world.state().attempts.insert(id("T-1"), dispatch_core::attempt::AttemptNumber::FIRST);
@@ -301,7 +301,7 @@ fn c10_1_a_backup_is_tried_five_times_and_then_said_once() {
 
 /// N44: a held slot is not reused, and is released once its work is saved.
 #[test]
-fn m1_5_a_held_slot_is_saved_and_released_once_its_cause_is_gone() {
+fn m1_step_5_a_held_slot_is_saved_and_released_once_its_cause_is_gone() {
     let world = World::new(vec![task("T-1")]);
     world.state().scripts.insert(
         id("T-1"),

@@ -453,7 +453,7 @@ fn b2_7_a_task_whose_file_must_not_be_touched_is_named_to_a_person_and_its_slot_
     assert!(comment.contains("refs/dispatch/attempts/T-5/1"), "{comment}");
 }
 
-/// M1 4, B3.9: a status that a person moved stays, the work is saved, the slot is free.
+/// M1 step 4, B3.9: a status that a person moved stays, the work is saved, the slot is free.
 #[test]
 fn b4_a_task_that_a_person_took_away_is_left_to_them() {
     let mut acts = diligent();
@@ -477,9 +477,9 @@ fn m4_a_cancelled_attempt_is_stopped_saved_and_put_where_it_was_asked_for() {
     saved_and_said(&world);
 }
 
-/// README I4: a person's `git stash` takes the task away and their `git stash pop` puts it back: nobody works on it then.
+/// I4: a person's `git stash` takes the task away and their `git stash pop` puts it back: nobody works on it then.
 #[test]
-fn m1_4_a_task_that_was_taken_away_and_put_back_is_queued_again() {
+fn m1_step_4_a_task_that_was_taken_away_and_put_back_is_queued_again() {
     let request = Request::Cancel { to: None };
     let world = World::new(writes_then(vec![Act::Ask(request), Act::Idle(100_000)]));
     assert_eq!(world.supervise(Mode::Begin), ended("cancelled"));
@@ -566,7 +566,7 @@ fn d9_5_a_worker_that_talks_on_after_its_result_has_no_more_time_than_others() {
     assert!((limit_ms..limit_ms + 300_000).contains(&took), "{took} ms of {limit_ms}");
 }
 
-/// README §5: what was kept of this very attempt and cannot be understood is no empty beginning.
+/// S5: what was kept of this very attempt and cannot be understood is no empty beginning.
 #[test]
 fn i4_an_attempt_whose_kept_state_is_broken_is_given_up_and_not_begun_anew() {
     let world = World::new(diligent());
@@ -639,7 +639,7 @@ fn c10_1_work_that_cannot_be_saved_holds_the_slot() {
         let state = world.state();
         assert!(state.entry.held.is_some() && state.entry.task_id.is_some());
     }
-    // M1 5: once the cause is gone the work is saved and the slot is free.
+    // M1 step 5: once the cause is gone the work is saved and the slot is free.
     world.state().freeze_broken = false;
     assert_eq!(world.supervise(Mode::Recover), ended("work-held"));
     let state = world.state();

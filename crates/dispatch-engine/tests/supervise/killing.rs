@@ -1,4 +1,4 @@
-//! Supervisors that are killed between any two calls (README §6).
+//! Supervisors that are killed between any two calls (S6).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

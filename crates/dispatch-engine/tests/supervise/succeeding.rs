@@ -54,7 +54,7 @@ fn d6_8_the_slot_is_free_before_the_record_ends() {
     assert!(world.position("free the slot") < world.position("end the record"));
 }
 
-/// D9.7, README §5: once the task's lock is let go, a new claim may keep its own state there.
+/// D9.7, S5: once the task's lock is let go, a new claim may keep its own state there.
 #[test]
 fn d9_7_nothing_of_the_task_is_written_after_its_lock_was_let_go() {
     let world = World::new(diligent());

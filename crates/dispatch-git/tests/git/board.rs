@@ -1,4 +1,4 @@
-//! Board commits (B6) and where the board stands (README §3).
+//! Board commits (B6) and where the board stands (S3).
 
 use std::fs;
 

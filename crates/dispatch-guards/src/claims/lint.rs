@@ -1,4 +1,4 @@
-//! Claims of tasks that could get in each other's way, before any of them runs (ledger §8.7).
+//! Claims of tasks that could get in each other's way, before any of them runs (L8.7).
 
 use std::collections::BTreeMap;
 
@@ -9,8 +9,7 @@ use super::{ClaimField, Claims, Overlap, TaskGraph};
 pub struct OpenTask<T> {
     /// What it claims.
     pub claims: Claims,
-    /// What it is part of, itself where it is part of nothing: the epic of the seed, the topmost parent
-    /// on a board.
+    /// What it is part of, itself where it is part of nothing: on a board, the topmost parent.
     pub group: T,
 }
 
@@ -19,8 +18,8 @@ pub struct OpenTask<T> {
 pub enum ClaimCheck {
     /// Every overlap of two tasks that are not ordered: a dependency or a split is advised.
     Advice,
-    /// The rule of the seed's epics: what two tasks own may not overlap, ordered or not; what one of
-    /// them shares is judged only inside one epic, and only where the two are not ordered.
+    /// What two tasks own may not overlap, ordered or not; what one of them shares is judged only inside
+    /// one group, and only where the two are not ordered.
     Strict,
 }
 

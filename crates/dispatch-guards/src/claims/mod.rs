@@ -1,5 +1,5 @@
 //! The claim relation: which paths a task says it will write, and when two tasks may not run at once
-//! (`ledger.md` §8).
+//! (L8).
 
 mod lint;
 
@@ -61,14 +61,14 @@ impl Claim {
         }
     }
 
-    /// Whether the entry names a path inside the repository (§8.1 and B1.3).
+    /// Whether the entry names a path inside the repository (L8.1 and B1.3).
     pub fn is_admitted(&self) -> bool {
         let path = self.path.strip_suffix('/').unwrap_or(&self.path);
         is_contained(path)
     }
 }
 
-/// Whether a path, without the trailing slash of a directory, stays inside the repository (§8.1, B1.3).
+/// Whether a path, without the trailing slash of a directory, stays inside the repository (L8.1, B1.3).
 pub fn is_contained(path: &str) -> bool {
     containment_fault(path).is_none()
 }
@@ -76,7 +76,7 @@ pub fn is_contained(path: &str) -> bool {
 /// Where a source file's tests lie besides `<stem>.test<ext>` and `<stem>.test/`.
 ///
 /// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{name}`, `{stem}` and `{ext}` are the parts of the
-/// declared path. None by default (§8.2).
+/// declared path. None by default (L8.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestSiblings {
     patterns: Vec<String>,
@@ -114,7 +114,7 @@ impl TestSiblings {
     }
 }
 
-/// Splits `dir/stem.ext` as §8.2 does: the stem and the extension both have a letter, and the path is
+/// Splits `dir/stem.ext` as L8.2 does: the stem and the extension both have a letter, and the path is
 /// not itself a test.
 fn split_extension(path: &str) -> Option<(&str, &str)> {
     let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
@@ -127,7 +127,7 @@ fn split_extension(path: &str) -> Option<(&str, &str)> {
     Some((&path[..name_start + dot], &path[name_start + dot..]))
 }
 
-/// The paths that a declared path stands for: itself and its test siblings (§8.2).
+/// The paths that a declared path stands for: itself and its test siblings (L8.2).
 pub fn expand_claim(path: &str, siblings: &TestSiblings) -> Vec<String> {
     let mut ground = vec![path.to_owned()];
     if let Some((stem, extension)) = split_extension(path) {
@@ -138,7 +138,7 @@ pub fn expand_claim(path: &str, siblings: &TestSiblings) -> Vec<String> {
     ground
 }
 
-/// Whether two paths are the same or one lies under the other (§8.3).
+/// Whether two paths are the same or one lies under the other (L8.3).
 pub fn has_path_overlap(a: &str, b: &str) -> bool {
     let a = a.strip_suffix('/').unwrap_or(a).as_bytes();
     let b = b.strip_suffix('/').unwrap_or(b).as_bytes();
@@ -240,7 +240,7 @@ impl Claims {
         self.entries.is_empty()
     }
 
-    /// Whether a changed file is declared (§8.6): it equals a ground, lies under one, or a glob entry
+    /// Whether a changed file is declared (L8.6): it equals a ground, lies under one, or a glob entry
     /// matches it. Being above a claim does not count, nor does the directory a glob widens to.
     pub fn declare(&self, changed: &str) -> bool {
         self.grounds.iter().any(|(entry, ground)| match ground {
@@ -295,7 +295,7 @@ pub struct Overlap {
     pub busy: Claim,
 }
 
-/// The start ids and everything reachable from them (§8.4). Unknown ids are members without
+/// The start ids and everything reachable from them (L8.4). Unknown ids are members without
 /// successors; cycles end.
 pub fn find_reachable<T: Ord + Clone>(
     graph: &BTreeMap<T, BTreeSet<T>>,
@@ -365,7 +365,7 @@ pub struct Conflict<T> {
 }
 
 /// The first conflict of `candidate` with the busy tasks, smallest by task, candidate path and busy
-/// path (§8.7).
+/// path (L8.7).
 pub fn decide_overlap<T: Ord + Clone>(
     candidate: (&T, &Claims),
     busy: &BTreeMap<T, Claims>,

@@ -7,7 +7,7 @@ fn claims(paths: &[&str]) -> Claims {
     Claims::new(paths.iter().map(|path| Claim::parse(path)), &TestSiblings::default())
 }
 
-/// §8.2.
+/// L8.2.
 #[test_case("src/a.rs", &["src/a.rs", "src/a.test.rs", "src/a.test/"]; "a source file")]
 #[test_case(".gitignore", &[".gitignore"]; "a dot file")]
 #[test_case("src/.env", &["src/.env"]; "a dot file in a folder")]
@@ -31,7 +31,7 @@ fn configured_siblings_are_added() {
     assert_eq!(ground[3..], ["src/tests/a.rb", "src/spec/a_spec.rb"]);
 }
 
-/// §8.3.
+/// L8.3.
 #[test_case("src/a", "src/a", true; "equal")]
 #[test_case("src/", "src/a/b.rs", true; "above")]
 #[test_case("src/a/b.rs", "src", true; "below")]
@@ -42,7 +42,7 @@ fn overlap_is_equality_or_containment(a: &str, b: &str, expected: bool) {
     assert_eq!(has_path_overlap(b, a), expected);
 }
 
-/// §8.6: a glob widens to the folder before its first glob character.
+/// L8.6: a glob widens to the folder before its first glob character.
 #[test_case("src/**/x.rs", "src/y.md", true; "under the folder")]
 #[test_case("src/**/x.rs", "lib/x.rs", false; "elsewhere")]
 #[test_case("**/x.rs", "anything", true; "no plain folder is the whole repository")]
@@ -52,7 +52,7 @@ fn globs_overlap_by_their_folder(glob: &str, path: &str, expected: bool) {
     assert_eq!(claims(&[path]).overlap(&claims(&[glob])).is_some(), expected);
 }
 
-/// §8.6: what is declared is narrower than what overlaps.
+/// L8.6: what is declared is narrower than what overlaps.
 #[test_case("src/a.rs", "src/a.rs", true; "the file")]
 #[test_case("src/a.rs", "src/a.test.rs", true; "its test")]
 #[test_case("src/a.rs", "src/a.test/case.rs", true; "in its test folder")]
@@ -95,7 +95,7 @@ fn conflict(edges: &[(u8, u8)], parents: &[(u8, u8)]) -> Option<Conflict<u8>> {
     decide_overlap((&1, &own), &busy, &graph(edges, parents))
 }
 
-/// §8.7.
+/// L8.7.
 #[test]
 fn the_smallest_unordered_overlap_is_reported() {
     let first = conflict(&[], &[]).unwrap();
@@ -143,7 +143,7 @@ fn linted(edges: &[(u8, u8)], parents: &[(u8, u8)], check: ClaimCheck) -> String
     found.iter().map(shown).collect::<Vec<_>>().join("\n")
 }
 
-/// §8.7: every two tasks that are not ordered, by rule; the smallest overlap of each.
+/// L8.7: every two tasks that are not ordered, by rule; the smallest overlap of each.
 #[test]
 fn the_lint_advises_about_every_overlap_that_nothing_orders() {
     insta::assert_snapshot!(linted(&[], &[], ClaimCheck::Advice), @"
@@ -163,7 +163,7 @@ fn the_lint_advises_about_every_overlap_that_nothing_orders() {
     );
 }
 
-/// §8.6: a subtask is part of its parent.
+/// L8.6: a subtask is part of its parent.
 #[test]
 fn the_lint_leaves_a_parent_and_its_subtask_alone() {
     insta::assert_snapshot!(linted(&[], &[(2, 1)], ClaimCheck::Advice), @"
@@ -172,9 +172,9 @@ fn the_lint_leaves_a_parent_and_its_subtask_alone() {
     ");
 }
 
-/// §8.7: the rule of the seed.
+/// L8.7: the strict form.
 #[test]
-fn the_strict_lint_forbids_two_owners_and_judges_shares_inside_an_epic_alone() {
+fn the_strict_lint_forbids_two_owners_and_judges_shares_inside_a_group_alone() {
     insta::assert_snapshot!(linted(&[], &[], ClaimCheck::Strict), @"
     claim-owns 1: src/ / 2: src/a.rs
     claim-shared 1: lib/x / 2: lib/
@@ -193,7 +193,7 @@ fn arb_path() -> impl Strategy<Value = String> {
     "[ab.]{1,3}(/[ab]{1,2}){0,2}(\\.(rs|test\\.rs|ts))?/?"
 }
 
-/// A second reading of §8.3: the lists of segments, one a start of the other.
+/// A second reading of L8.3: the lists of segments, one a start of the other.
 fn overlap_by_segments(a: &str, b: &str) -> bool {
     let segments =
         |path: &str| path.trim_end_matches('/').split('/').map(str::to_owned).collect::<Vec<_>>();
@@ -202,7 +202,7 @@ fn overlap_by_segments(a: &str, b: &str) -> bool {
 }
 
 proptest! {
-    /// §8.8.
+    /// L8.8.
     #[test]
     fn overlap_agrees_with_segments_and_is_symmetric(a in arb_path(), b in arb_path()) {
         prop_assert!(has_path_overlap(&a, &a));
@@ -210,7 +210,7 @@ proptest! {
         prop_assert_eq!(has_path_overlap(&a, &b), overlap_by_segments(&a, &b));
     }
 
-    /// §8.8: a path is in its own expansion, and expanding a test sibling adds nothing.
+    /// L8.8: a path is in its own expansion, and expanding a test sibling adds nothing.
     #[test]
     fn expansion_keeps_the_path_and_ends(path in arb_path()) {
         let ground = expand_claim(&path, &TestSiblings::default());
@@ -220,7 +220,7 @@ proptest! {
         }
     }
 
-    /// §8.8: one more edge never makes a conflict, and never takes away what was reachable.
+    /// L8.8: one more edge never makes a conflict, and never takes away what was reachable.
     #[test]
     fn edges_only_take_conflicts_away(
         edges in prop::collection::vec((0_u8..5, 0_u8..5), 0..8),
@@ -241,7 +241,7 @@ proptest! {
         prop_assert!(reached(false).is_subset(&reached(true)));
     }
 
-    /// §8.7: the guard stops exactly the candidates that the lint would name beside a busy task.
+    /// L8.7: the guard stops exactly the candidates that the lint would name beside a busy task.
     #[test]
     fn the_lint_and_the_guard_agree(
         one in prop::collection::vec(arb_path(), 0..3),
@@ -263,7 +263,7 @@ proptest! {
         }
     }
 
-    /// §8.8: an admitted path never leaves the root, whatever it is joined to.
+    /// L8.8: an admitted path never leaves the root, whatever it is joined to.
     #[test]
     fn contained_paths_stay_inside(path in "[a./\\\\:]{0,12}") {
         if is_contained(&path) {

@@ -1,4 +1,4 @@
-//! Guard 7: no busy task claims the same files (ledger §8.7).
+//! Guard 7: no busy task claims the same files (L8.7).
 
 use dispatch_core::names::WaitReason;
 

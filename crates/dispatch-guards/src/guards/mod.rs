@@ -225,7 +225,7 @@ pub struct PolicyView<'a> {
 /// The rules a lane grants and loads, or why its settings cannot be used (D3.6).
 pub type LaneRulesView<'a> = Result<&'a LaneSurface, &'a str>;
 
-/// The tasks that are being worked on, with what they claim (ledger §8.7).
+/// The tasks that are being worked on, with what they claim (L8.7).
 #[derive(Debug, Clone, Default)]
 pub struct BusyTasks {
     /// Every task that is `In Progress` or bound to a held slot.
@@ -273,8 +273,8 @@ pub fn task_graph(board: &Board) -> TaskGraph<TaskId> {
     graph
 }
 
-/// Claims of tasks of a board that are not done and overlap, though nothing orders the tasks (ledger
-/// §8.7). None where the board is incomplete: what is not seen may order them.
+/// Claims of tasks of a board that are not done and overlap, though nothing orders the tasks
+/// (L8.7). None where the board is incomplete: what is not seen may order them.
 pub fn lint_board(
     board: &Board,
     project_root: &str,

@@ -305,7 +305,7 @@ fn guard_4b_concludes_nothing_from_an_incomplete_board_or_a_silent_remote() {
     assert_said(&before, "-", "launch");
 }
 
-/// Ledger §8.7: what is done is landed, an epic is the topmost parent, and an incomplete board says nothing.
+/// L8.7: what is done is landed, a group is what the topmost parent holds, and an incomplete board says nothing.
 #[test]
 fn claims_of_a_board_are_linted_among_the_tasks_that_are_not_done() {
     let declaring = |path: &str| format!("Files to touch:\n- {path}");

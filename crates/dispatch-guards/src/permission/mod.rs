@@ -1,5 +1,8 @@
 //! Permission rules of the agent: what they say, how they lie to each other, and what a launch may
 //! grant.
+//!
+//! Words in brackets such as `[e_multi-01]` are ids of recorded decisions in `fixtures/oracles/claude-permissions.json`;
+//! F1 to F9 sum up what they show.
 
 mod case;
 mod decide;

@@ -1,5 +1,5 @@
 //! Programs that run another program, and variables set before one: what an allow looks through and
-//! what a deny looks through (facts, section 1 and 7).
+//! what a deny looks through (F1, F7).
 
 use super::shell::{Piece, ShellPattern};
 

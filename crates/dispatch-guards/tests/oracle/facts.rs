@@ -19,7 +19,7 @@ fn said(case: &Value) -> &'static str {
     }
 }
 
-/// Facts, section 5: what runs with no rule.
+/// F5: what runs with no rule.
 const FREE: &[&str] = &[
     "arch",
     "base64 a.txt",
@@ -149,7 +149,7 @@ const FREE: &[&str] = &[
     "git worktree list",
 ];
 
-/// Facts, section 5: what does not, though harmless, and what section 2 and 3 refuse.
+/// F5: what does not, though harmless, and what F2 and F3 refuse.
 const REFUSED: &[&str] = &[
     "env",
     "printenv",
@@ -232,7 +232,7 @@ fn commands_are_free_or_not_as_the_facts_say() {
     assert_eq!(other_than("denied", REFUSED), [""; 0]);
 }
 
-/// Facts, sections 1 to 3: what a narrow rule covers.
+/// F1 to F3: what a narrow rule covers.
 #[test_case("Bash(mycmd:*)", "timeout -s KILL 5s nice -n 3 mycmd a", "allowed"; "wrappers nest")]
 #[test_case("Bash(mycmd:*)", "timeout -- 5 mycmd a", "denied"; "a double dash spoils timeout")]
 #[test_case("Bash(mycmd:*)", "CI=1 TZ=UTC mycmd", "allowed"; "several listed variables")]
@@ -261,7 +261,7 @@ fn narrow_rules_cover_what_the_facts_say(allow: &str, command: &str, expected: &
     assert_eq!(answer(&[allow], &[], command), expected);
 }
 
-/// Facts, section 7: what a deny sees and what walks around it. An allowed danger must never be
+/// F7: what a deny sees and what walks around it. An allowed danger must never be
 /// answered as denied.
 #[test_case("git push", "denied"; "plain")]
 #[test_case("sudo -u x env A=1 git push", "denied"; "wrappers nest")]

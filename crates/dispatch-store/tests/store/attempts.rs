@@ -1,4 +1,4 @@
-//! README §5, B1.5: attempt directories and their numbers.
+//! S5, B1.5: attempt directories and their numbers.
 
 use std::collections::BTreeSet;
 use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! D2.1, D6.4, README §5: locks.
+//! D2.1, D6.4, S5: locks.
 
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;

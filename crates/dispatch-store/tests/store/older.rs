@@ -1,4 +1,4 @@
-//! README §5: an older dispatcher's state.
+//! S5: an older dispatcher's state.
 
 use std::time::{Duration, SystemTime};
 

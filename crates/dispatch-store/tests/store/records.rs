@@ -1,4 +1,4 @@
-//! README §5: records, requests, private values.
+//! S5: records, requests, private values.
 
 use std::os::unix::fs::PermissionsExt;
 

@@ -173,7 +173,7 @@ impl Agent for World {
         };
         let id = super::id(&value("DISPATCH_TASK_ID"));
         let slot = slot(launch.dir.file_name().unwrap());
-        // README I1, at the only moment it can be broken.
+        // I1, at the only moment it can be broken.
         for worker in state.workers.iter().filter(|worker| worker.alive) {
             assert_ne!(worker.id, id, "two workers for one task");
             assert_ne!(worker.slot, slot, "two workers in one slot");

@@ -228,7 +228,7 @@ impl Store for World {
                 entry.lane = Some(*lane);
                 entry.task_id = Some(task.clone());
                 entry.attempt = Some(*attempt);
-                // README I2.
+                // I2.
                 let bound = state.registry.iter().filter(|entry| entry.lane == Some(*lane));
                 let bound = u32::try_from(bound.count()).unwrap();
                 assert!(bound <= capacity[lane], "lane {lane} runs {bound}");

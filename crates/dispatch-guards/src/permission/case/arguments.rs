@@ -45,7 +45,7 @@ impl Arguments {
         let extra = list("extra_args")?;
         let given_empty =
             |name: &str| fields.get(name).and_then(Value::as_array).is_some_and(Vec::is_empty);
-        // A flag without a value takes what follows, a flag included (facts, section 8) [p_eq-01].
+        // A flag without a value takes what follows, a flag included (F8) [p_eq-01].
         let open = match (given_empty("deny_args"), given_empty("allow_args")) {
             (true, _) => Some(Flag::Deny),
             (false, true) => Some(Flag::Allow),

@@ -1,4 +1,4 @@
-//! The settings files of a case: which load, and what they add (facts, section 9).
+//! The settings files of a case: which load, and what they add (F9).
 
 use serde_json::{Map, Value};
 

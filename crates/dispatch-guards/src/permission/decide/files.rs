@@ -1,4 +1,4 @@
-//! Tools on one file (facts, section 6).
+//! Tools on one file (F6).
 
 use super::place::{Resolved, is_guarded};
 use super::{Decision, Mode, View, allowed, denied};

@@ -1,4 +1,4 @@
-//! Commands that need no rule (facts, section 5).
+//! Commands that need no rule (F5).
 
 use super::Answer;
 use super::syntax::Word;

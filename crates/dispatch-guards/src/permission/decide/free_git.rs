@@ -1,4 +1,4 @@
-//! Commands of git that need no rule (facts, section 5).
+//! Commands of git that need no rule (F5).
 
 use super::Answer;
 

@@ -1,4 +1,4 @@
-//! Commands whose file arguments the agent reads, and holds inside the slot (facts, section 3).
+//! Commands whose file arguments the agent reads, and holds inside the slot (F3).
 
 use super::syntax::{Part, Word};
 use super::texts::is_plain_listed;

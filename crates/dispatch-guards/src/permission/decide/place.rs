@@ -120,7 +120,7 @@ pub(super) fn normalise(path: &str) -> String {
     format!("/{}", kept.join("/"))
 }
 
-/// Whether the agent keeps everybody from writing there (facts, section 6).
+/// Whether the agent keeps everybody from writing there (F6).
 pub(super) fn is_guarded(path: &str) -> bool {
     const FOLDERS: &[&str] = &[".git", ".vscode", ".idea", ".husky"];
     const FILES: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Shell commands (facts, sections 1 to 5 and 7).
+//! Shell commands (F1 to F5, F7).
 
 use super::files::{covers, touching};
 use super::held::{Held, Use, held};
@@ -108,7 +108,7 @@ fn denies_files(view: &View<'_>, rules: &Rules, part: &Part, moves: bool) -> boo
         .any(|held| touching(view, list, &view.place.resolve(&held.path)).is_some())
 }
 
-/// What bare `Bash` still refuses (facts, section 4).
+/// What bare `Bash` still refuses (F4).
 fn decide_bare(view: &View<'_>, script: &Script, long: bool) -> Decision {
     let moves = script.parts.iter().any(|part| part.name() == Some("cd"));
     if long || script.complex.is_some() || moves {

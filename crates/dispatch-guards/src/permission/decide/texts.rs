@@ -1,5 +1,5 @@
 //! The texts of a simple command that a rule is held against, once variables and wrappers are looked
-//! through (facts, sections 1 and 7).
+//! through (F1, F7).
 
 use super::syntax::{Part, Word, is_assignment};
 use crate::permission::rule::collapse;

@@ -2,7 +2,7 @@
 //! mark where it gives up.
 //!
 //! This is no shell. It finds the simple commands a rule is held against, the redirections and
-//! variables the agent follows, and the shapes at which the agent stops looking (facts, section 2).
+//! variables the agent follows, and the shapes at which the agent stops looking (F2).
 
 mod redirect;
 mod word;
