@@ -63,9 +63,12 @@ impl Claim {
 
     /// Whether the entry names a path inside the repository (L8.1 and B1.3).
     pub fn is_admitted(&self) -> bool {
-        let path = self.path.strip_suffix('/').unwrap_or(&self.path);
-        is_contained(path)
+        is_admitted(&self.path)
     }
+}
+
+fn is_admitted(entry: &str) -> bool {
+    is_contained(entry.strip_suffix('/').unwrap_or(entry))
 }
 
 /// Whether a path, without the trailing slash of a directory, stays inside the repository (L8.1, B1.3).
@@ -109,7 +112,7 @@ impl TestSiblings {
                 if pattern.contains("{dir}") { filled } else { format!("{directory}{filled}") }
             })
             .map(|sibling| sibling.trim_start_matches('/').to_owned())
-            .filter(|sibling| is_contained(sibling.strip_suffix('/').unwrap_or(sibling)))
+            .filter(|sibling| is_admitted(sibling))
             .collect()
     }
 }
@@ -143,7 +146,8 @@ pub fn has_path_overlap(a: &str, b: &str) -> bool {
     let a = a.strip_suffix('/').unwrap_or(a).as_bytes();
     let b = b.strip_suffix('/').unwrap_or(b).as_bytes();
     let (short, long) = if a.len() <= b.len() { (a, b) } else { (b, a) };
-    long.starts_with(short) && long.get(short.len()).is_none_or(|next| *next == b'/')
+    // The cheap question first: most pairs of paths part here.
+    long.get(short.len()).is_none_or(|next| *next == b'/') && long.starts_with(short)
 }
 
 /// Whether `path` lies under the directory `directory`.
@@ -221,8 +225,7 @@ impl Claims {
             "" | "." => entry.to_owned(),
             _ => format!("{root}/{entry}"),
         };
-        let entries =
-            task.declared_files.iter().filter(|file| Claim::owns(&file.text).is_admitted());
+        let entries = task.declared_files.iter().filter(|file| is_admitted(&file.text));
         let claims = entries.map(|file| {
             let field = if file.shared { ClaimField::Shared } else { ClaimField::Owns };
             Claim { path: below(&file.text), field }
