@@ -400,7 +400,6 @@ fn forge(repository: &Repository, config: &Config) -> anyhow::Result<Box<dyn For
 fn vcs_settings(config: &Config, roots: &Roots) -> VcsSettings {
     VcsSettings {
         remote: "origin".to_owned(),
-        base_branch: config.base_branch.clone(),
         identity: config.commit.identity.as_ref().map(|identity| Identity {
             name: identity.name.clone(),
             email: identity.email.clone(),

@@ -13,6 +13,8 @@ pub enum BoardBranch {
     Here,
     /// Somewhere else: why, for a person.
     Elsewhere(String),
+    /// Which branch it should be on is not known: the remote has to say it first.
+    Unknown(String),
 }
 
 impl BoardBranch {
@@ -20,7 +22,7 @@ impl BoardBranch {
     pub const fn is_here(&self) -> bool {
         match self {
             Self::Here => true,
-            Self::Elsewhere(_) => false,
+            Self::Elsewhere(_) | Self::Unknown(_) => false,
         }
     }
 }
@@ -57,8 +59,8 @@ pub fn look(
     }
     let owner = ports.store.owner()?;
     let Some(expected) = setup.config.board.branch.as_ref().or(base) else {
-        return Ok(BoardBranch::Elsewhere(
-            "the base branch is not known, nor is `board.branch`".into(),
+        return Ok(BoardBranch::Unknown(
+            "the remote never named its default branch; `baseBranch` in the configuration does so without it".into(),
         ));
     };
     if place.branch.as_ref() != Some(expected) {

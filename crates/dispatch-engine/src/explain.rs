@@ -16,6 +16,7 @@ use dispatch_guards::permission::{Denied, LaneRules};
 use serde::Serialize;
 use thiserror::Error;
 
+use crate::base_branch;
 use crate::hand_over::SeenBranch;
 use crate::judge::{Judged, RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports};
@@ -119,7 +120,7 @@ pub fn explain(
     let board = ports.board.read();
     let task = board.tasks.get(id).ok_or_else(|| ExplainError::NoSuchTask { id: id.clone() })?;
     let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
-    let base = ports.vcs.base_branch().ok();
+    let base = base_branch::remembered(ports, setup).map_err(failed)?;
     let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
     let facts = RoundFacts::read(ports, &board, &remote, base.as_ref()).map_err(failed)?;
     let judged = facts.judge(ports, setup, task).map_err(failed)?;

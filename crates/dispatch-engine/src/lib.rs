@@ -5,6 +5,7 @@
 //!
 //! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
+mod base_branch;
 pub mod board_place;
 mod budget;
 pub mod by_hand;

@@ -29,6 +29,6 @@ pub fn seen(ports: &Ports<'_>) -> Result<BTreeSet<TaskId>, PortError> {
         ForgeKind::Git | ForgeKind::GitHub => RemoteView::default(),
     };
     let merged = |state: &ProposalState| matches!(state, ProposalState::Merged { .. });
-    let states = proposals::states(ports, &remote, asked)?;
+    let states = proposals::states(ports, &remote, asked, NETWORK)?;
     Ok(states.into_iter().filter(|(_, state)| merged(state)).map(|(id, _)| id).collect())
 }

@@ -15,6 +15,7 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::base_branch;
 use crate::budget::awake_between;
 use crate::judge::{RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports, Recorded, TryLock};
@@ -163,21 +164,16 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
             pause: ports.store.lane_state(lane)?.pause,
         });
     }
-    let queue = queue(ports, setup, &board, &mut problems)?;
+    let queue = queue(ports, setup, &board)?;
     Ok(StatusReport { slots, running, lanes, queue, proposals, problems })
 }
 
-fn queue(
-    ports: &Ports<'_>,
-    setup: &Setup,
-    board: &Board,
-    problems: &mut Vec<String>,
-) -> Result<Vec<QueuedStatus>, PortError> {
+fn queue(ports: &Ports<'_>, setup: &Setup, board: &Board) -> Result<Vec<QueuedStatus>, PortError> {
     let queued = candidates(board);
     if queued.is_empty() {
         return Ok(Vec::new());
     }
-    let base = ports.vcs.base_branch().map_err(|error| problems.push(error.chain())).ok();
+    let base = base_branch::remembered(ports, setup)?;
     let remote = last_seen(ports, setup, board, base.as_ref())?;
     let facts = RoundFacts::read(ports, board, &remote, base.as_ref())?;
     let mut statuses = Vec::new();

@@ -200,12 +200,13 @@ impl GitCall {
     pub(crate) fn run(&self) -> Result<Finished, GitError> {
         let began = Instant::now();
         let mut pause = Duration::from_millis(50);
+        let patience = LOCK_PATIENCE.min(self.call.limit);
         loop {
             let finished = dispatch_proc::run(&self.call)
                 .map_err(|source| GitError::Proc { command: self.shown(), source })?;
             if finished.is_success()
                 || !meets_a_lock(&finished.stderr)
-                || began.elapsed() > LOCK_PATIENCE
+                || began.elapsed() > patience
             {
                 return Ok(finished);
             }

@@ -1,7 +1,7 @@
 //! One dispatcher per remote: the ownership lease (D2.4).
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_engine::ports::{Lease, Push};
@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::deadline::Deadline;
 use crate::{GitError, Ownership, Repository};
 
 /// How long a lease lasts, in wall-clock time, since another machine reads it.
@@ -45,33 +46,29 @@ impl Claim {
 
 impl Repository {
     /// Takes or renews the lease by compare-and-swap.
-    pub(crate) fn take_lease(&self, now: OffsetDateTime, budget: Duration) -> Lease {
+    pub(crate) fn take_lease(&self, now: OffsetDateTime, deadline: Deadline) -> Lease {
         match self.settings.ownership {
             Ownership::Off => Lease::Ours,
-            Ownership::Lease => {
-                self.lease_on_remote(now, budget).unwrap_or_else(|error| {
-                    match self.own_claim_left(now) {
-                        Ok(true) => Lease::Ours,
-                        Ok(false) | Err(_) => {
-                            Lease::Unreachable(error.remote_port("ask who owns the remote").chain())
-                        }
+            Ownership::Lease => self.lease_on_remote(now, deadline).unwrap_or_else(|error| {
+                match self.own_claim_left(now) {
+                    Ok(true) => Lease::Ours,
+                    Ok(false) | Err(_) => {
+                        Lease::Unreachable(error.remote_port("ask who owns the remote").chain())
                     }
-                })
-            }
+                }
+            }),
         }
     }
 
-    fn lease_on_remote(&self, now: OffsetDateTime, budget: Duration) -> Result<Lease, GitError> {
-        let began = Instant::now();
+    fn lease_on_remote(&self, now: OffsetDateTime, deadline: Deadline) -> Result<Lease, GitError> {
         let ours = self.claim(now + LEASE);
         let mut seen_other = None;
         // A second round sees who was quicker; a third would only lose again.
         for _ in 0..2 {
-            let left = budget.saturating_sub(began.elapsed());
             let names = BTreeSet::from([OWNER_REF.to_owned()]);
-            let at = self.look_at_remote(&names, true, left)?.remove(OWNER_REF);
+            let at = self.look_at_remote(&names, true, deadline)?.remove(OWNER_REF);
             if let Some(at) = &at {
-                let claim = self.claim_at(at, left)?;
+                let claim = self.claim_at(at, deadline)?;
                 if claim.is_of(&ours) && claim.expires - now > FRESH {
                     self.point(OWNER_REF, at)?;
                     return Ok(Lease::Ours);
@@ -82,7 +79,7 @@ impl Repository {
                 seen_other = Some(claim);
             }
             let commit = self.claim_commit(&ours)?;
-            if self.push_ref(OWNER_REF, &commit, at.as_ref())? == Push::Pushed {
+            if self.push_ref(OWNER_REF, &commit, at.as_ref(), deadline)? == Push::Pushed {
                 self.point(OWNER_REF, &commit)?;
                 return Ok(Lease::Ours);
             }
@@ -113,9 +110,9 @@ impl Repository {
     }
 
     /// What the lease at this commit says, fetched if need be.
-    fn claim_at(&self, commit: &CommitId, limit: Duration) -> Result<Claim, GitError> {
+    fn claim_at(&self, commit: &CommitId, deadline: Deadline) -> Result<Claim, GitError> {
         if self.tree_of(commit).is_err() {
-            self.fetch_object(OWNER_REF, limit)?;
+            self.fetch_object(OWNER_REF, deadline.left(Duration::MAX))?;
         }
         let call = self.plumbing()?.call(self).args(["cat-file", "commit", commit.as_str()]);
         let text = String::from_utf8_lossy(&call.output()?).into_owned();
@@ -126,7 +123,7 @@ impl Repository {
     /// Whether the lease we last took still lasts.
     fn own_claim_left(&self, now: OffsetDateTime) -> Result<bool, GitError> {
         let Some(commit) = self.commit_at(OWNER_REF)? else { return Ok(false) };
-        let claim = self.claim_at(&commit, Duration::ZERO)?;
+        let claim = self.claim_at(&commit, Deadline::within(Duration::ZERO))?;
         Ok(claim.is_of(&self.claim(now)) && claim.expires > now)
     }
 }

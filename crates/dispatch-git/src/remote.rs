@@ -9,15 +9,17 @@ use dispatch_core::object::CommitId;
 use dispatch_engine::ports::{Answer, Deletion, Push, RemoteBranch, RemoteView};
 use dispatch_proc::{Ended, Finished};
 
+use crate::deadline::Deadline;
 use crate::git::{Git, GitCall, Place};
 use crate::objects::of_ours;
 use crate::{GitError, Repository, VcsSettings};
 
 /// What asking the remote a small question may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(30);
-/// What sending work may take: less than the ten minutes for which a supervisor may go without a beat (D9.4), with a
-/// look at the remote on either side.
+/// What sending work may take.
 const PUSH_LIMIT: Duration = Duration::from_mins(8);
+/// The same with a look at the remote on either side.
+const WHOLE_PUSH_LIMIT: Duration = Duration::from_mins(9);
 
 /// The remote as the code root's configuration named it at the start.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -179,11 +181,14 @@ impl Repository {
         &self,
         names: &BTreeSet<String>,
         push_side: bool,
-        limit: Duration,
+        deadline: Deadline,
     ) -> Result<BTreeMap<String, CommitId>, GitError> {
         let remote = self.remote()?;
         let url = if push_side { &remote.push_url } else { &remote.fetch_url };
-        let call = self.network(url, limit)?.args(["ls-remote", "--", url]).args(names);
+        let call = self
+            .network(url, deadline.left(LOOK_LIMIT))?
+            .args(["ls-remote", "--", url])
+            .args(names);
         let text = String::from_utf8_lossy(&call.output()?).into_owned();
         let mut found = BTreeMap::new();
         for line in text.lines() {
@@ -200,10 +205,15 @@ impl Repository {
     }
 
     /// The branch the remote's HEAD names (V2.4).
-    pub(crate) fn remote_default_branch(&self) -> Result<BranchName, GitError> {
+    pub(crate) fn remote_default_branch(&self, limit: Duration) -> Result<BranchName, GitError> {
         let url = &self.remote()?.fetch_url;
-        let call =
-            self.network(url, LOOK_LIMIT)?.args(["ls-remote", "--symref", "--", url, "HEAD"]);
+        let call = self.network(url, limit.min(LOOK_LIMIT))?.args([
+            "ls-remote",
+            "--symref",
+            "--",
+            url,
+            "HEAD",
+        ]);
         let text = String::from_utf8_lossy(&call.output()?).into_owned();
         let named = text
             .lines()
@@ -216,13 +226,11 @@ impl Repository {
     pub(crate) fn fetch_branches(
         &self,
         branches: &BTreeSet<BranchName>,
-        budget: Duration,
+        deadline: Deadline,
     ) -> RemoteView {
-        let began = std::time::Instant::now();
         let mut tries = 0;
         loop {
-            let left = budget.saturating_sub(began.elapsed());
-            match self.try_fetch(branches, left) {
+            match self.try_fetch(branches, deadline) {
                 Ok(branches) => return RemoteView { branches, problem: None },
                 // A branch deleted between the look and the fetch fails it as a whole.
                 Err(error) if error.stderr().contains("couldn't find remote ref") && tries < 2 => {
@@ -241,14 +249,13 @@ impl Repository {
     fn try_fetch(
         &self,
         branches: &BTreeSet<BranchName>,
-        limit: Duration,
+        deadline: Deadline,
     ) -> Result<BTreeMap<BranchName, RemoteBranch>, GitError> {
         if branches.is_empty() {
             return Ok(BTreeMap::new());
         }
-        let began = std::time::Instant::now();
         let names = branches.iter().map(BranchName::full_ref).collect();
-        let present = self.look_at_remote(&names, false, limit)?;
+        let present = self.look_at_remote(&names, false, deadline)?;
         let (found, gone): (Vec<_>, Vec<_>) =
             branches.iter().partition(|branch| present.contains_key(&branch.full_ref()));
         // First, since a branch `x` that is gone stands in the way of a new `x/y`.
@@ -260,7 +267,7 @@ impl Repository {
                 .map(|branch| format!("+{}:{}\n", branch.full_ref(), branch.fetched_ref()))
                 .collect::<Vec<_>>()
                 .concat();
-            self.network(url, limit.saturating_sub(began.elapsed()))?
+            self.network(url, deadline.left(Duration::MAX))?
                 .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune"])
                 .args(["--no-recurse-submodules", "--no-auto-maintenance", "--stdin", "--", url])
                 .stdin(wanted)
@@ -302,10 +309,11 @@ impl Repository {
         expected: Option<&CommitId>,
     ) -> Result<Push, GitError> {
         let name = branch.full_ref();
+        let deadline = Deadline::within(WHOLE_PUSH_LIMIT);
         if let Some(expected) = expected
             && self.ancestry(expected, commit) == Answer::No
         {
-            let found = self.look_at_remote(&BTreeSet::from([name.clone()]), true, LOOK_LIMIT)?;
+            let found = self.look_at_remote(&BTreeSet::from([name.clone()]), true, deadline)?;
             return if found.get(&name) == Some(expected) {
                 let (commit, expected) = (commit.clone(), expected.clone());
                 Err(GitError::WouldDropWork { branch: branch.clone(), commit, expected })
@@ -313,7 +321,7 @@ impl Repository {
                 Ok(Push::Moved)
             };
         }
-        self.push_ref(&name, commit, expected)
+        self.push_ref(&name, commit, expected, deadline)
     }
 
     /// Pushes `commit` to the full ref `name`, which is known to stand at `expected`; never over anything else.
@@ -322,10 +330,11 @@ impl Repository {
         name: &str,
         commit: &CommitId,
         expected: Option<&CommitId>,
+        deadline: Deadline,
     ) -> Result<Push, GitError> {
         let expected = expected.map(CommitId::as_str).unwrap_or_default();
         let (call, finished) =
-            self.push_call(&format!("{commit}:{name}"), &format!("{name}:{expected}"))?;
+            self.push_call(&format!("{commit}:{name}"), &format!("{name}:{expected}"), deadline)?;
         if finished.is_success() {
             return Ok(Push::Pushed);
         }
@@ -335,7 +344,7 @@ impl Repository {
         }
         // It may have happened all the same: an answer can get lost.
         let names = BTreeSet::from([name.to_owned()]);
-        match self.look_at_remote(&names, true, LOOK_LIMIT) {
+        match self.look_at_remote(&names, true, deadline) {
             Ok(found) if found.get(name) == Some(commit) => Ok(Push::Pushed),
             Ok(found) if found.get(name).map(CommitId::as_str).unwrap_or_default() != expected => {
                 Ok(Push::Moved)
@@ -345,14 +354,14 @@ impl Repository {
     }
 
     /// Pushes a kept ref of ours to the same name on the remote.
-    pub(crate) fn back_up(&self, name: &str) -> Result<(), GitError> {
+    pub(crate) fn back_up(&self, name: &str, deadline: Deadline) -> Result<(), GitError> {
         let name = of_ours(name)?;
         let Some(commit) = self.commit_at(name)? else {
             return Err(GitError::ForeignRef { name: name.to_owned() });
         };
         let names = BTreeSet::from([name.to_owned()]);
-        let expected = self.look_at_remote(&names, true, LOOK_LIMIT)?.remove(name);
-        match self.push_ref(name, &commit, expected.as_ref())? {
+        let expected = self.look_at_remote(&names, true, deadline)?.remove(name);
+        match self.push_ref(name, &commit, expected.as_ref(), deadline)? {
             Push::Pushed => Ok(()),
             Push::Moved => {
                 let url = shown_url(&self.remote()?.push_url);
@@ -365,20 +374,11 @@ impl Repository {
     /// Brings the object of a remote ref here, without a ref of its own.
     pub(crate) fn fetch_object(&self, name: &str, limit: Duration) -> Result<(), GitError> {
         let url = &self.remote()?.fetch_url;
-        self.network(url, limit)?
+        self.network(url, limit.min(LOOK_LIMIT))?
             .args(["fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-prune"])
             .args(["--no-recurse-submodules", "--no-auto-maintenance", "--", url, name])
             .output()
             .map(drop)
-    }
-
-    /// Brings the head of a pull request here, also when its branch is gone.
-    pub(crate) fn fetch_pull_request_head(
-        &self,
-        number: u64,
-        budget: Duration,
-    ) -> Result<(), GitError> {
-        self.fetch_object(&format!("refs/pull/{number}/head"), budget.min(LOOK_LIMIT))
     }
 
     fn push_refusal(
@@ -402,10 +402,15 @@ impl Repository {
         }
     }
 
-    fn push_call(&self, refspec: &str, lease: &str) -> Result<(GitCall, Finished), GitError> {
+    fn push_call(
+        &self,
+        refspec: &str,
+        lease: &str,
+        deadline: Deadline,
+    ) -> Result<(GitCall, Finished), GitError> {
         let url = &self.remote()?.push_url;
         let call = self
-            .network(url, PUSH_LIMIT)?
+            .network(url, deadline.left(PUSH_LIMIT))?
             .args(["push", "--porcelain", "--no-verify", "--no-signed", "--no-follow-tags"])
             .args(["--no-recurse-submodules"])
             .arg(format!("--force-with-lease={lease}"))
@@ -419,15 +424,16 @@ impl Repository {
         &self,
         branch: &BranchName,
         expected: &CommitId,
+        deadline: Deadline,
     ) -> Result<Deletion, GitError> {
         let name = branch.full_ref();
         let (call, finished) =
-            self.push_call(&format!(":{name}"), &format!("{name}:{expected}"))?;
+            self.push_call(&format!(":{name}"), &format!("{name}:{expected}"), deadline)?;
         let names = BTreeSet::from([name.clone()]);
         if finished.is_success() {
             return Ok(Deletion::Deleted);
         }
-        let found = self.look_at_remote(&names, true, LOOK_LIMIT)?;
+        let found = self.look_at_remote(&names, true, deadline)?;
         match (found.get(&name), finished.ended) {
             (None, _) => Ok(Deletion::Gone),
             (Some(at), _) if at != expected => Ok(Deletion::Moved),

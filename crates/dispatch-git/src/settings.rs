@@ -1,7 +1,6 @@
 //! What the configuration says about git.
 
 use camino::Utf8PathBuf;
-use dispatch_core::branch::BranchName;
 
 /// The author and committer of our commits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,8 +35,6 @@ pub enum Ownership {
 pub struct VcsSettings {
     /// The remote's name; its address is read once.
     pub remote: String,
-    /// The configured base branch.
-    pub base_branch: Option<BranchName>,
     /// The configured identity of commits.
     pub identity: Option<Identity>,
     /// The command that reaches the remote with a deploy key.

@@ -14,6 +14,7 @@ use dispatch_engine::ports::{
 };
 use time::OffsetDateTime;
 
+use crate::deadline::Deadline;
 use crate::freeze::Files;
 use crate::objects::of_ours;
 use crate::slot::{linked_outside, lying_at};
@@ -49,29 +50,25 @@ impl Vcs for Repository {
         self.commit_of_board(message).map_err(|error| error.port("commit the board"))
     }
 
-    fn base_branch(&self) -> Result<BranchName, PortError> {
-        match &self.settings.base_branch {
-            Some(branch) => Ok(branch.clone()),
-            None => self
-                .remote_default_branch()
-                .map_err(|error| error.remote_port("ask the remote for its default branch")),
-        }
+    fn default_branch(&self, limit: Duration) -> Result<BranchName, PortError> {
+        self.remote_default_branch(limit)
+            .map_err(|error| error.remote_port("ask the remote for its default branch"))
     }
 
-    fn fetch(&self, branches: &BTreeSet<BranchName>, budget: Duration) -> RemoteView {
-        self.fetch_branches(branches, budget)
+    fn fetch(&self, branches: &BTreeSet<BranchName>, limit: Duration) -> RemoteView {
+        self.fetch_branches(branches, Deadline::within(limit))
     }
 
-    fn lease(&self, budget: Duration) -> Lease {
-        self.take_lease(OffsetDateTime::now_utc(), budget)
+    fn lease(&self, limit: Duration) -> Lease {
+        self.take_lease(OffsetDateTime::now_utc(), Deadline::within(limit))
     }
 
     fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Answer {
         self.ancestry(ancestor, descendant)
     }
 
-    fn fetch_pull_request_head(&self, number: u64, budget: Duration) -> Result<(), PortError> {
-        Self::fetch_pull_request_head(self, number, budget)
+    fn fetch_pull_request_head(&self, number: u64, limit: Duration) -> Result<(), PortError> {
+        self.fetch_object(&format!("refs/pull/{number}/head"), limit)
             .map_err(|error| error.remote_port(format!("fetch the head of pull request {number}")))
     }
 
@@ -191,8 +188,8 @@ impl Vcs for Repository {
             .map_err(|error| error.remote_port(format!("push {commit} to branch {branch}")))
     }
 
-    fn push_backup(&self, name: &str) -> Result<(), PortError> {
-        self.back_up(name)
+    fn push_backup(&self, name: &str, limit: Duration) -> Result<(), PortError> {
+        self.back_up(name, Deadline::within(limit))
             .map_err(|error| error.remote_port(format!("back up `{name}` to the remote")))
     }
 
@@ -200,8 +197,9 @@ impl Vcs for Repository {
         &self,
         branch: &BranchName,
         expected: &CommitId,
+        limit: Duration,
     ) -> Result<Deletion, PortError> {
-        self.delete_branch(branch, expected)
+        self.delete_branch(branch, expected, Deadline::within(limit))
             .map_err(|error| error.remote_port(format!("delete branch {branch} on the remote")))
     }
 

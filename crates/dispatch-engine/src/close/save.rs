@@ -6,6 +6,7 @@ use dispatch_core::names::CloseStep;
 use dispatch_core::object::{CommitId, TreeId};
 
 use super::{Step, Trouble, bound_slot, scope};
+use crate::budget::PUSH;
 use crate::ports::PortError;
 use crate::supervise::Attempt;
 
@@ -76,7 +77,7 @@ fn back_up(attempt: &mut Attempt<'_>, name: &str) {
         attempt.note("the work is kept here only: it holds, or may hold, something dangerous");
         return;
     }
-    let Err(error) = ports.vcs.push_backup(name) else { return };
+    let Err(error) = ports.vcs.push_backup(name, PUSH) else { return };
     attempt.note(&format!("no backup yet: {}", error.chain()));
     let listed = ports.store.change_backups(&mut |backups| {
         backups.entry(name.to_owned()).or_insert(0);

@@ -1,16 +1,20 @@
 //! One round: lease, fetch, sweep, selection, report (D3).
 
+use std::time::Duration;
+
 use dispatch_core::board::Board;
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::Owner;
-use dispatch_core::names::SelectionOff;
+use dispatch_core::names::{SelectionOff, WaitReason};
 use dispatch_core::select::candidates;
 use dispatch_core::status::Status;
+use dispatch_core::task::Task;
 
 use super::consider::Considering;
-use super::{Options, PassError, RoundReport, Selection};
+use super::{Considered, End, Options, PassError, RoundReport, Selection};
+use crate::base_branch::{self, BaseBranch};
 use crate::board_place::{BoardBranch, Memory, Round, look};
-use crate::budget::{Budget, NETWORK};
+use crate::budget::{Budget, NETWORK, put_off};
 use crate::judge::{RoundFacts, Seen};
 use crate::ports::{Lease, Ports, RemoteView};
 use crate::setup::{Setup, Trust};
@@ -25,22 +29,19 @@ pub(super) fn run(
     let budget = Budget::start(ports.clock, NETWORK);
     let mut notes = Vec::new();
     let lease = take_lease(ports, setup, options, &budget);
-    let base = match ports.vcs.base_branch() {
-        Ok(base) => Some(base),
-        Err(error) => {
-            notes.push(error.chain());
-            None
-        }
-    };
     let memory = if options.dry_run { Memory::Untouched } else { Memory::Kept };
+    let BaseBranch { name: base, problem } = base_branch::find(ports, setup, &budget, memory)?;
+    notes.extend(problem);
     let place = look(ports, setup, base.as_ref(), which, memory)?;
     let board = ports.board.read();
-    let remote = fetch(ports, setup, &board, base.as_ref(), &budget)?;
+    let remote = fetch(ports, setup, &board, base.as_ref(), budget.left_for_git(ports.clock))?;
     notes.extend(remote.problem.clone());
     let maintenance = if options.dry_run {
         Vec::new()
     } else {
-        sweep::run(ports, setup, &board, &place, &remote, &budget)
+        let swept = sweep::run(ports, setup, &board, &place, &remote, &budget);
+        notes.extend(swept.put_off);
+        swept.lines
     };
     // The sweep may have changed the board: the guards look at what it is now (N29).
     let board = ports.board.read();
@@ -48,20 +49,33 @@ pub(super) fn run(
     // it, and so must a parent that its last subtask makes ready.
     let heard = maintenance.iter().any(SweepLine::is_news_of_the_forge);
     let remote = if heard && !candidates(&board).is_empty() {
-        fetch(ports, setup, &board, base.as_ref(), &budget)?
+        let again = fetch(ports, setup, &board, base.as_ref(), budget.left(ports.clock))?;
+        notes.extend(again.problem.clone().filter(|problem| !notes.contains(problem)));
+        again
     } else {
         remote
     };
     notes.extend(board.problems.iter().map(ToString::to_string));
     let mut problems = Vec::new();
-    let (selection, considered) = match selection_off(options, setup, &place, &lease) {
-        Some((reason, grounds)) => (Selection::Off { reason, grounds }, Vec::new()),
-        None if candidates(&board).is_empty()
-            && !board.hostile_tasks.values().any(|task| task.status == Status::Queued) =>
+    let off = selection_off(options, setup, &place, &lease);
+    let (selection, considered) = match (off, &place) {
+        (Some((reason, grounds)), _) => (Selection::Off { reason, grounds }, Vec::new()),
+        (None, _)
+            if candidates(&board).is_empty()
+                && !board.hostile_tasks.values().any(|task| task.status == Status::Queued) =>
         {
             (Selection::NoQueuedTask, Vec::new())
         }
-        None => {
+        // Nothing may be written into these files yet, so no guard may block either.
+        (None, BoardBranch::Unknown(why)) => {
+            let waits = |task: &&Task| Considered {
+                id: task.id.clone(),
+                end: End::Waiting { reason: WaitReason::RemoteUnknown },
+                grounds: why.clone(),
+            };
+            (Selection::Done, candidates(&board).iter().map(waits).collect())
+        }
+        (None, BoardBranch::Here | BoardBranch::Elsewhere(_)) => {
             let facts = RoundFacts::read(ports, &board, &remote, base.as_ref())?;
             let mut considering = Considering::new(ports, setup, &facts, options);
             let mut considered = considering.hostile();
@@ -78,7 +92,10 @@ fn take_lease(ports: &Ports<'_>, setup: &Setup, options: &Options, budget: &Budg
         Owner::Off => Lease::Ours,
         // Looking changes nothing on the remote, so it needs no leave.
         Owner::Lease if options.dry_run => Lease::Ours,
-        Owner::Lease => ports.vcs.lease(budget.left(ports.clock)),
+        Owner::Lease => match budget.left_for_git(ports.clock) {
+            Some(limit) => ports.vcs.lease(limit),
+            None => Lease::Unreachable(put_off("asks who owns the remote")),
+        },
     }
 }
 
@@ -87,11 +104,14 @@ fn fetch(
     setup: &Setup,
     board: &Board,
     base: Option<&BranchName>,
-    budget: &Budget,
+    limit: Option<Duration>,
 ) -> Result<RemoteView, PassError> {
     let nothing = RemoteView::default();
     let names = Seen::read(ports, board, &nothing, base)?.of_interest(setup)?;
-    Ok(ports.vcs.fetch(&names, budget.left(ports.clock)))
+    Ok(match limit {
+        Some(limit) => ports.vcs.fetch(&names, limit),
+        None => RemoteView { problem: Some(put_off("asks about the branches")), ..nothing },
+    })
 }
 
 fn selection_off(

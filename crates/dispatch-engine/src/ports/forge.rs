@@ -1,6 +1,7 @@
 //! Where pull requests live.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::CommitId;
@@ -13,10 +14,12 @@ pub trait Forge {
     /// Which one it is.
     fn kind(&self) -> ForgeKind;
 
-    /// What became of these pull requests, in one question (V4.1). One that is not in the answer is unknown.
+    /// What became of these pull requests, in one question that has `limit` (V4.1). One that is not in the answer is
+    /// unknown.
     fn proposals(
         &self,
         recorded: &[RecordedProposal],
+        limit: Duration,
     ) -> Result<BTreeMap<u64, ProposalState>, PortError>;
 
     /// The open pull request of a branch: the one for `base` if there is one, else another.

@@ -5,6 +5,7 @@ use std::os::fd::BorrowedFd;
 
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
+use dispatch_core::branch::BranchName;
 use dispatch_core::id::TaskId;
 use dispatch_core::object::CommitId;
 use dispatch_core::record::{Beat, Pause, Record, Request, SlotEntry};
@@ -305,4 +306,6 @@ pub struct OwnerRecord {
     pub head: Option<CommitId>,
     /// A commit that was seen elsewhere and is accepted if it still stands at the next pass.
     pub seen_elsewhere: Option<CommitId>,
+    /// The default branch as the remote last named it.
+    pub default_branch: Option<BranchName>,
 }

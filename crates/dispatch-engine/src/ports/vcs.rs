@@ -21,20 +21,20 @@ pub trait Vcs {
     /// Commits changes under the board directory (B6).
     fn commit_board(&self, message: &str) -> Result<BoardCommit, PortError>;
 
-    /// The branch work is proposed for: configured, else asked of the remote (V2.4).
-    fn base_branch(&self) -> Result<BranchName, PortError>;
+    /// The default branch of the remote, asked of it within `limit` (V2.4).
+    fn default_branch(&self, limit: Duration) -> Result<BranchName, PortError>;
 
-    /// Fetches exactly these branches within `budget` (D3.5).
-    fn fetch(&self, branches: &BTreeSet<BranchName>, budget: Duration) -> RemoteView;
+    /// Fetches exactly these branches within `limit` (D3.5).
+    fn fetch(&self, branches: &BTreeSet<BranchName>, limit: Duration) -> RemoteView;
 
-    /// Takes or renews the ownership of the remote (D2.4).
-    fn lease(&self, budget: Duration) -> Lease;
+    /// Takes or renews the ownership of the remote within `limit` (D2.4).
+    fn lease(&self, limit: Duration) -> Lease;
 
     /// Whether `ancestor` is an ancestor of `descendant`, or the same.
     fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Answer;
 
-    /// Brings the head of a pull request here, so that its history can be asked about.
-    fn fetch_pull_request_head(&self, number: u64, budget: Duration) -> Result<(), PortError>;
+    /// Brings the head of a pull request here within `limit`, so that its history can be asked about.
+    fn fetch_pull_request_head(&self, number: u64, limit: Duration) -> Result<(), PortError>;
 
     /// The merge base of two commits.
     fn merge_base(&self, one: &CommitId, other: &CommitId) -> Result<Option<CommitId>, PortError>;
@@ -115,14 +115,15 @@ pub trait Vcs {
         expected: Option<&CommitId>,
     ) -> Result<Push, PortError>;
 
-    /// Pushes a kept ref to the same name on the remote (C10.1).
-    fn push_backup(&self, name: &str) -> Result<(), PortError>;
+    /// Pushes a kept ref to the same name on the remote within `limit` (C10.1).
+    fn push_backup(&self, name: &str, limit: Duration) -> Result<(), PortError>;
 
-    /// Deletes a remote branch if it stands at `expected` (M3).
+    /// Deletes a remote branch if it stands at `expected`, within `limit` (M3).
     fn delete_remote_branch(
         &self,
         branch: &BranchName,
         expected: &CommitId,
+        limit: Duration,
     ) -> Result<Deletion, PortError>;
 
     /// Makes the slot's verification tree hold exactly `tree` (C5.2), and says where it is.

@@ -11,10 +11,8 @@ pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
         if tries >= MOST_TRIES {
             continue;
         }
-        if sweep.budget.left(sweep.ports.clock).is_zero() {
-            return Ok(());
-        }
-        match sweep.ports.vcs.push_backup(&name) {
+        let Some(limit) = sweep.left("pushes the backups") else { return Ok(()) };
+        match sweep.ports.vcs.push_backup(&name, limit) {
             Ok(()) => {
                 sweep.ports.store.change_backups(&mut |list| {
                     list.remove(&name);

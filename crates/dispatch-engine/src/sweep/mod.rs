@@ -16,7 +16,8 @@ pub(crate) mod proposals;
 mod pull_requests;
 mod words;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use dispatch_core::board::Board;
 use dispatch_core::id::TaskId;
@@ -27,7 +28,7 @@ use serde::Serialize;
 pub(crate) use self::parents::COVERED;
 
 use crate::board_place::BoardBranch;
-use crate::budget::Budget;
+use crate::budget::{Budget, put_off};
 use crate::ports::{PortError, Ports, ProposalState, Recorded, RemoteView, TaskLock, TryLock};
 use crate::setup::Setup;
 use crate::texts::notify_blocked;
@@ -137,11 +138,19 @@ pub(crate) struct Sweep<'a> {
     pub(crate) place: &'a BoardBranch,
     /// What the remote said.
     pub(crate) remote: &'a RemoteView,
-    pub(crate) budget: &'a Budget,
+    budget: &'a Budget,
     /// What became of recorded pull requests; filled by the step that asks.
     pub(crate) proposals: BTreeMap<TaskId, ProposalState>,
     lines: Vec<SweepLine>,
+    put_off: BTreeSet<String>,
     step: SweepStep,
+}
+
+/// What a sweep did.
+pub(crate) struct Swept {
+    pub(crate) lines: Vec<SweepLine>,
+    /// What it left to the next pass for lack of time, for the report.
+    pub(crate) put_off: BTreeSet<String>,
 }
 
 /// Runs every step.
@@ -152,7 +161,7 @@ pub(crate) fn run<'a>(
     place: &'a BoardBranch,
     remote: &'a RemoteView,
     budget: &'a Budget,
-) -> Vec<SweepLine> {
+) -> Swept {
     let mut sweep = Sweep {
         ports,
         setup,
@@ -162,6 +171,7 @@ pub(crate) fn run<'a>(
         budget,
         proposals: BTreeMap::new(),
         lines: Vec::new(),
+        put_off: BTreeSet::new(),
         step: SweepStep::BoardCommit,
     };
     for step in SweepStep::ALL {
@@ -171,7 +181,7 @@ pub(crate) fn run<'a>(
     if sweep.lines.iter().any(|line| !line.problem && line.step != SweepStep::BoardCommit) {
         sweep.take(SweepStep::BoardCommit);
     }
-    sweep.lines
+    Swept { lines: sweep.lines, put_off: sweep.put_off }
 }
 
 /// A task's record, read under its lock.
@@ -190,6 +200,15 @@ impl Sweep<'_> {
         if let Err(error) = step.run(self) {
             self.problem(None, error.chain());
         }
+    }
+
+    /// The limit of a call on the network (D2.2); none when it is left to the next pass, which is said.
+    fn left(&mut self, what: &str) -> Option<Duration> {
+        let left = self.budget.left(self.ports.clock);
+        if left.is_none() {
+            self.put_off.insert(put_off(what));
+        }
+        left
     }
 
     pub(crate) fn did(&mut self, id: &TaskId, text: impl Into<String>) {

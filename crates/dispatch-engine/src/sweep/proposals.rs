@@ -1,6 +1,7 @@
 //! Asking what became of recorded pull requests, once for all of them.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Phase, Record, RecordedProposal};
@@ -13,7 +14,7 @@ use crate::ports::{
 use crate::settled::Settled;
 
 /// What became of every pull request that has to be asked about; makes no call when there is none (M1.2).
-pub(super) fn ask(sweep: &Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
+pub(super) fn ask(sweep: &mut Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
     let mut asked = BTreeMap::new();
     for recorded in sweep.ports.store.records()? {
         if let Recorded::Read(record) = recorded
@@ -22,7 +23,18 @@ pub(super) fn ask(sweep: &Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, 
             asked.insert(record.task_id, proposal);
         }
     }
-    states(sweep.ports, sweep.remote, asked)
+    if asked.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let limit = match sweep.ports.forge.kind() {
+        ForgeKind::GitHub => sweep.left("asks what became of the pull requests"),
+        // What was fetched answers.
+        ForgeKind::Git => Some(Duration::ZERO),
+    };
+    match limit {
+        Some(limit) => states(sweep.ports, sweep.remote, asked, limit),
+        None => Ok(BTreeMap::new()),
+    }
 }
 
 /// The recorded pull request of a task that no attempt works on, unless all about it is settled.
@@ -36,17 +48,18 @@ fn open_proposal(sweep: &Sweep<'_>, record: &Record) -> Option<RecordedProposal>
     (settled.is_open() || done_by_hand).then(|| proposal.clone())
 }
 
-/// What became of these pull requests; makes no call when there is none.
+/// What became of these pull requests, within `limit`; makes no call when there is none.
 pub(crate) fn states(
     ports: &Ports<'_>,
     remote: &RemoteView,
     asked: BTreeMap<TaskId, RecordedProposal>,
+    limit: Duration,
 ) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
     if asked.is_empty() {
         return Ok(BTreeMap::new());
     }
     match ports.forge.kind() {
-        ForgeKind::GitHub => ask_forge(ports, asked),
+        ForgeKind::GitHub => ask_forge(ports, asked, limit),
         ForgeKind::Git => Ok(asked
             .into_iter()
             .map(|(id, proposal)| (id, ask_git(ports, remote, &proposal)))
@@ -57,9 +70,10 @@ pub(crate) fn states(
 fn ask_forge(
     ports: &Ports<'_>,
     asked: BTreeMap<TaskId, RecordedProposal>,
+    limit: Duration,
 ) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
     let recorded: Vec<RecordedProposal> = asked.values().cloned().collect();
-    let answers = ports.forge.proposals(&recorded)?;
+    let answers = ports.forge.proposals(&recorded, limit)?;
     Ok(asked
         .into_iter()
         .map(|(id, proposal)| {

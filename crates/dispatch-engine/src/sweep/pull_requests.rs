@@ -87,17 +87,17 @@ fn merged(
 }
 
 /// Whether what was merged holds our commit. A head that no pass has seen on a branch is fetched by its number.
-fn holds_ours(sweep: &Sweep<'_>, proposal: &RecordedProposal, head: &CommitId) -> Answer {
+fn holds_ours(sweep: &mut Sweep<'_>, proposal: &RecordedProposal, head: &CommitId) -> Answer {
     if *head == proposal.commit {
         return Answer::Yes;
     }
     let vcs = sweep.ports.vcs;
     let known = vcs.is_ancestor(&proposal.commit, head);
-    let budget = sweep.budget.left(sweep.ports.clock);
-    let (Answer::Unknown, Some(number), false) = (known, proposal.number, budget.is_zero()) else {
+    let (Answer::Unknown, Some(number)) = (known, proposal.number) else { return known };
+    let Some(limit) = sweep.left("fetches the heads of merged pull requests") else {
         return known;
     };
-    match vcs.fetch_pull_request_head(number, budget) {
+    match vcs.fetch_pull_request_head(number, limit) {
         Ok(()) => vcs.is_ancestor(&proposal.commit, head),
         Err(error) => {
             tracing::warn!(
@@ -229,10 +229,8 @@ fn clean_up(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError> {
     let ours = proposal.branch.as_str().starts_with(&sweep.setup.config.branch_prefix)
         && proposal.branch != proposal.base;
     if ours {
-        if sweep.budget.left(sweep.ports.clock).is_zero() {
-            return Ok(());
-        }
-        match sweep.ports.vcs.delete_remote_branch(&proposal.branch, &proposal.commit)? {
+        let Some(limit) = sweep.left("deletes the merged branches") else { return Ok(()) };
+        match sweep.ports.vcs.delete_remote_branch(&proposal.branch, &proposal.commit, limit)? {
             Deletion::Deleted => {
                 sweep.did(&id, format!("deleted the merged branch {}", proposal.branch));
             }

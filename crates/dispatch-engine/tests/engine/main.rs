@@ -3,6 +3,7 @@
 
 mod by_hand;
 mod crash_anywhere;
+mod network;
 mod passes;
 mod pull_requests;
 mod shown;

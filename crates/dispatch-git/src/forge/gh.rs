@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use super::answer::{is_from_here, proposals, pull_request, question};
 use super::{ForgeError, GitHubRepository};
 
-/// What a question may take: a pass has half a minute for all of them.
+/// What a question may take; a pass may have less time left.
 const LOOK_LIMIT: Duration = Duration::from_secs(20);
 /// What a change may take.
 const WRITE_LIMIT: Duration = Duration::from_mins(1);
@@ -259,12 +259,13 @@ impl Forge for GhForge {
     fn proposals(
         &self,
         recorded: &[RecordedProposal],
+        limit: Duration,
     ) -> Result<BTreeMap<u64, ProposalState>, PortError> {
         let Some(query) = question(&self.repository, recorded) else { return Ok(BTreeMap::new()) };
         let doing = "ask what became of the pull requests";
         let body = json!({ "query": query });
         let (command, finished) = self
-            .call("POST", "graphql", Some(&body), self.look_limit)
+            .call("POST", "graphql", Some(&body), limit.min(self.look_limit))
             .map_err(|error| error.port(doing))?;
         // A part that could not be answered makes the whole call fail, with the rest of the answer there.
         let answer = serde_json::from_slice(&finished.stdout).unwrap_or(Value::Null);

@@ -1,6 +1,7 @@
 //! A git remote without pull requests (C9.5).
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dispatch_core::branch::BranchName;
 use dispatch_core::record::RecordedProposal;
@@ -26,6 +27,7 @@ impl Forge for GitForge {
     fn proposals(
         &self,
         _recorded: &[RecordedProposal],
+        _limit: Duration,
     ) -> Result<BTreeMap<u64, ProposalState>, PortError> {
         Ok(BTreeMap::new())
     }

@@ -15,6 +15,8 @@ use dispatch_testkit::repo::Repo;
 
 use crate::sandbox::branch;
 
+const LIMIT: Duration = Duration::from_mins(1);
+
 /// The server goes before the folder its socket is in.
 struct Scene {
     gh: Utf8PathBuf,
@@ -140,7 +142,7 @@ fn v4_3_a_pull_request_of_a_fork_is_never_taken_for_ours() {
         let new = new_pull_request("task/T-1");
         assert_eq!(scene.forge().find_open(&new.branch, &new.base).unwrap(), None);
         let recorded = Scene::recorded(1, "task/T-1", &commit);
-        let states = scene.forge().proposals(std::slice::from_ref(&recorded)).unwrap();
+        let states = scene.forge().proposals(std::slice::from_ref(&recorded), LIMIT).unwrap();
         assert!(matches!(states[&1], ProposalState::Unknown(_)));
     });
 }
@@ -199,7 +201,7 @@ fn v4_3_every_failure_has_its_kind_and_unknown_is_never_none() {
             scene.server.inject(Injection::on("").fault(fault.clone()));
             let errors = [
                 scene.forge().find_open(&new.branch, &new.base).unwrap_err(),
-                scene.forge().proposals(&recorded).unwrap_err(),
+                scene.forge().proposals(&recorded, LIMIT).unwrap_err(),
                 scene.forge().create(&new).unwrap_err(),
             ];
             scene.server.recover();
@@ -246,7 +248,7 @@ fn v4_1_what_became_of_all_pull_requests_is_one_question() {
         scene.server.close(3);
         scene.server.review(4, "alice", ReviewState::ChangesRequested, "not like this");
         let before = scene.server.calls().len();
-        let states = forge.proposals(&recorded).unwrap();
+        let states = forge.proposals(&recorded, LIMIT).unwrap();
         assert_eq!(scene.server.calls().len(), before + 1);
         assert_eq!(
             states[&1],
@@ -260,7 +262,7 @@ fn v4_1_what_became_of_all_pull_requests_is_one_question() {
         let ProposalState::Open { changes_requested } = &states[&4] else { panic!("{states:?}") };
         assert_eq!(changes_requested[0].author, "alice");
         assert_eq!(changes_requested[0].body, "not like this");
-        assert_eq!(forge.proposals(&[]).unwrap(), BTreeMap::new());
+        assert_eq!(forge.proposals(&[], LIMIT).unwrap(), BTreeMap::new());
     });
 }
 
@@ -303,5 +305,5 @@ fn c9_5_without_a_forge_nothing_is_asked_and_nothing_opened() {
             .chain()
             .contains("has no pull requests")
     );
-    assert!(GitForge.proposals(&[]).unwrap().is_empty());
+    assert!(GitForge.proposals(&[], LIMIT).unwrap().is_empty());
 }

@@ -75,7 +75,7 @@ fn everything(scene: &Scene<'_>, repository: &Repository) {
     if view.problem.is_none() {
         repository.merged(&commit, &branch("main"));
         repository.push(&branch("task/T-1"), &commit, None).unwrap();
-        repository.push_backup("refs/dispatch/attempts/T-1/1").unwrap();
+        repository.push_backup("refs/dispatch/attempts/T-1/1", Duration::from_mins(1)).unwrap();
         repository.lease(Duration::from_mins(1));
     }
     scene.sandbox.write("backlog/tasks/t-1.md", "changed\n");

@@ -66,7 +66,48 @@ fn d3_5_a_remote_that_does_not_answer_makes_everything_unknown_and_fails_nothing
         let view = repository.fetch(&[branch("main")].into(), BUDGET);
         assert_eq!(view.get(&branch("main")), RemoteBranch::Unknown);
         assert!(view.problem.unwrap().contains("ls-remote"));
-        assert!(repository.base_branch().is_err());
+        assert!(repository.default_branch(BUDGET).is_err());
+    });
+}
+
+/// D2.2: whatever is asked of a remote that takes the connection and never answers ends with its limit, and with all that
+/// was started for it.
+#[test]
+fn d2_2_a_transport_that_hangs_is_ended_with_the_limit_of_the_call() {
+    const LIMIT: Duration = Duration::from_secs(1);
+    with_each_git(|sandbox| {
+        let ssh = sandbox.root.join("ssh");
+        let pids = sandbox.root.join("pids");
+        executable(&ssh, &format!("#!/bin/sh\necho $$ >> {pids}\nsleep 3600\n"));
+        sandbox.at(&["remote", "set-url", "origin", "ssh://git@example.invalid/a.git"]);
+        let settings = VcsSettings { ssh_command: Some(ssh.to_string()), ..sandbox.settings() };
+        let repository = sandbox.repository_with(settings);
+        let (head, name) = (sandbox.commit("HEAD"), "refs/dispatch/attempts/T-1/1");
+        repository.keep(name, &head).unwrap();
+        let began = std::time::Instant::now();
+        let Lease::Unreachable(lease) = repository.lease(LIMIT) else { panic!("it answered") };
+        let view = repository.fetch(&[branch("main")].into(), LIMIT);
+        assert_eq!(view.get(&branch("main")), RemoteBranch::Unknown);
+        let errors = [
+            repository.default_branch(LIMIT).unwrap_err(),
+            repository.push_backup(name, LIMIT).unwrap_err(),
+            repository.delete_remote_branch(&branch("task/T-1"), &head, LIMIT).unwrap_err(),
+            repository.fetch_pull_request_head(7, LIMIT).unwrap_err(),
+        ];
+        // Six calls of a second each, and some patience with a loaded machine: far from the hour, or from the minutes that
+        // a supervisor's push may take.
+        assert!(began.elapsed() < Duration::from_mins(2), "{:?}", began.elapsed());
+        let said = errors.iter().map(|error| {
+            assert_eq!(error.pause, Some(PauseCause::RemoteUnreachable), "{}", error.chain());
+            error.chain()
+        });
+        for text in said.chain([lease, view.problem.unwrap()]) {
+            assert!(text.contains("time limit"), "{text}");
+        }
+        for pid in fs::read_to_string(&pids).unwrap().lines() {
+            let state = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+            assert!(state.is_empty() || state.contains(") Z "), "process {pid} lives: {state}");
+        }
     });
 }
 
@@ -77,11 +118,9 @@ fn v2_4_the_default_branch_is_asked_of_the_remote_and_not_of_stale_refs() {
         sandbox.at(&["remote", "set-head", "origin", "main"]);
         sandbox.git(&sandbox.remote, &["update-ref", "refs/heads/trunk", "main"]);
         sandbox.git(&sandbox.remote, &["symbolic-ref", "HEAD", "refs/heads/trunk"]);
-        assert_eq!(repository.base_branch().unwrap(), branch("trunk"));
+        assert_eq!(repository.default_branch(BUDGET).unwrap(), branch("trunk"));
         sandbox.git(&sandbox.remote, &["symbolic-ref", "HEAD", "refs/heads/gone"]);
-        assert!(repository.base_branch().unwrap_err().chain().contains("baseBranch"));
-        let settings = VcsSettings { base_branch: Some(branch("fixed")), ..sandbox.settings() };
-        assert_eq!(sandbox.repository_with(settings).base_branch().unwrap(), branch("fixed"));
+        assert!(repository.default_branch(BUDGET).unwrap_err().chain().contains("baseBranch"));
     });
 }
 
@@ -191,17 +230,17 @@ fn c10_1_saved_work_is_backed_up_under_the_same_name() {
     with_each_git(|sandbox| {
         let repository = sandbox.repository();
         let name = "refs/dispatch/attempts/T-1/1";
-        assert!(repository.push_backup(name).is_err(), "nothing is kept there");
+        assert!(repository.push_backup(name, BUDGET).is_err(), "nothing is kept there");
         let first = sandbox.commit("HEAD");
         repository.keep(name, &first).unwrap();
-        repository.push_backup(name).unwrap();
-        repository.push_backup(name).unwrap();
+        repository.push_backup(name, BUDGET).unwrap();
+        repository.push_backup(name, BUDGET).unwrap();
         assert_eq!(on_remote(sandbox, name), first.as_str());
         let second = sandbox.commit_file("x", "x", "x");
         repository.keep(name, &second).unwrap();
-        repository.push_backup(name).unwrap();
+        repository.push_backup(name, BUDGET).unwrap();
         assert_eq!(on_remote(sandbox, name), second.as_str());
-        assert!(repository.push_backup("refs/heads/main").is_err());
+        assert!(repository.push_backup("refs/heads/main", BUDGET).is_err());
     });
 }
 
@@ -212,11 +251,20 @@ fn m3_a_remote_branch_is_deleted_only_where_it_was_expected() {
         let (task, first) = (branch("task/T-1"), sandbox.commit("HEAD"));
         let second = sandbox.commit_file("x", "x", "x");
         repository.push(&task, &second, None).unwrap();
-        assert_eq!(repository.delete_remote_branch(&task, &first).unwrap(), Deletion::Moved);
+        assert_eq!(
+            repository.delete_remote_branch(&task, &first, BUDGET).unwrap(),
+            Deletion::Moved
+        );
         assert_eq!(on_remote(sandbox, "refs/heads/task/T-1"), second.as_str());
-        assert_eq!(repository.delete_remote_branch(&task, &second).unwrap(), Deletion::Deleted);
+        assert_eq!(
+            repository.delete_remote_branch(&task, &second, BUDGET).unwrap(),
+            Deletion::Deleted
+        );
         assert_eq!(on_remote(sandbox, "refs/heads/task/T-1"), "");
-        assert_eq!(repository.delete_remote_branch(&task, &second).unwrap(), Deletion::Gone);
+        assert_eq!(
+            repository.delete_remote_branch(&task, &second, BUDGET).unwrap(),
+            Deletion::Gone
+        );
     });
 }
 

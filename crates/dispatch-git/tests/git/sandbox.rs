@@ -121,7 +121,6 @@ impl Sandbox {
     pub(crate) fn settings(&self) -> VcsSettings {
         VcsSettings {
             remote: "origin".into(),
-            base_branch: None,
             identity: Some(Identity {
                 name: "dispatch".into(),
                 email: "dispatch@example.org".into(),

@@ -1,6 +1,7 @@
 //! The board and the forge.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::board;
@@ -113,7 +114,11 @@ impl Forge for World {
     fn proposals(
         &self,
         recorded: &[RecordedProposal],
+        limit: Duration,
     ) -> Result<BTreeMap<u64, ProposalState>, PortError> {
+        if !self.network("listing", limit) {
+            return Err(PortError::new("ask what became of the pull requests", "no answer"));
+        }
         let mut state = self.call();
         state.listings += 1;
         let landed = std::mem::take(&mut state.lands);

@@ -92,14 +92,22 @@ impl Vcs for World {
         Ok(BoardCommit::Committed(commit))
     }
 
-    fn base_branch(&self) -> Result<BranchName, PortError> {
-        self.call();
-        Ok(super::branch("main"))
+    fn default_branch(&self, limit: Duration) -> Result<BranchName, PortError> {
+        let answers = self.network("default branch", limit);
+        let state = self.call();
+        if answers && state.remote_answers {
+            return Ok(state.default_branch.clone());
+        }
+        Err(PortError::new("ask the remote for its default branch", "no answer"))
     }
 
-    fn fetch(&self, branches: &BTreeSet<BranchName>, _budget: Duration) -> RemoteView {
+    fn fetch(&self, branches: &BTreeSet<BranchName>, limit: Duration) -> RemoteView {
+        let answers = self.network("fetch", limit);
         let mut state = self.effect();
         state.fetched.push(branches.clone());
+        if std::mem::take(&mut state.reboots_in_fetch) {
+            "another boot".clone_into(&mut state.boot);
+        }
         if state.wishes_to_come > 0 {
             state.wishes_to_come -= 1;
             state.wishes += 1;
@@ -108,7 +116,7 @@ impl Vcs for World {
             state.tasks.insert(task.id.clone(), task);
             state.wishes += 1;
         }
-        if !state.remote_answers {
+        if !answers || !state.remote_answers {
             let problem = Some("the remote did not answer".to_owned());
             return RemoteView { branches: BTreeMap::new(), problem };
         }
@@ -126,8 +134,10 @@ impl Vcs for World {
         view
     }
 
-    fn lease(&self, _budget: Duration) -> Lease {
-        self.effect().lease.clone()
+    fn lease(&self, limit: Duration) -> Lease {
+        let answers = self.network("lease", limit);
+        let lease = self.effect().lease.clone();
+        if answers { lease } else { Lease::Unreachable("no answer".to_owned()) }
     }
 
     fn is_ancestor(&self, ancestor: &CommitId, descendant: &CommitId) -> Answer {
@@ -140,7 +150,10 @@ impl Vcs for World {
         }
     }
 
-    fn fetch_pull_request_head(&self, number: u64, _budget: Duration) -> Result<(), PortError> {
+    fn fetch_pull_request_head(&self, number: u64, limit: Duration) -> Result<(), PortError> {
+        if !self.network("head", limit) {
+            return Err(PortError::new("fetch the head of a pull request", "no answer"));
+        }
         let mut state = self.call();
         if let Some(ProposalState::Merged { head, .. }) = state.proposals.get(&number).cloned() {
             state.not_here.remove(&head);
@@ -318,9 +331,10 @@ impl Vcs for World {
         Ok(Push::Pushed)
     }
 
-    fn push_backup(&self, name: &str) -> Result<(), PortError> {
+    fn push_backup(&self, name: &str, limit: Duration) -> Result<(), PortError> {
+        let answers = self.network("backup", limit);
         let mut state = self.try_effect()?;
-        if state.push_fails {
+        if !answers || state.push_fails {
             return Err(broken("push").pausing(PauseCause::RemoteUnreachable));
         }
         let commit = state.repository.refs[name].clone();
@@ -332,7 +346,11 @@ impl Vcs for World {
         &self,
         branch: &BranchName,
         expected: &CommitId,
+        limit: Duration,
     ) -> Result<Deletion, PortError> {
+        if !self.network("deletion", limit) {
+            return Err(broken("delete a branch"));
+        }
         let mut state = self.try_effect()?;
         match state.repository.remote.get(branch) {
             None => Ok(Deletion::Gone),

@@ -12,6 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::AttemptNumber;
@@ -84,6 +85,13 @@ pub(crate) struct State {
     pub(crate) slots: BTreeMap<SlotName, Files>,
     pub(crate) verification: BTreeMap<SlotName, Files>,
     pub(crate) remote_answers: bool,
+    pub(crate) default_branch: BranchName,
+    /// How many seconds a call on the network takes.
+    pub(crate) slow: BTreeMap<&'static str, u64>,
+    /// The machine starts anew while the next fetch goes on, as far as the clock can tell.
+    pub(crate) reboots_in_fetch: bool,
+    /// Every call on the network since a test last looked, with its limit in seconds.
+    pub(crate) asked: Vec<(&'static str, u64)>,
     pub(crate) fetched: Vec<BTreeSet<BranchName>>,
     pub(crate) lease: Lease,
     pub(crate) merged: VcsAnswer,
@@ -305,6 +313,10 @@ impl World {
             slots: BTreeMap::new(),
             verification: BTreeMap::new(),
             remote_answers: true,
+            default_branch: branch("main"),
+            slow: BTreeMap::new(),
+            reboots_in_fetch: false,
+            asked: Vec::new(),
             fetched: Vec::new(),
             lease: Lease::Ours,
             merged: VcsAnswer::No,
@@ -392,6 +404,16 @@ impl World {
             return Err(PortError::new("do what was asked", "the machine hiccups"));
         }
         Ok(state)
+    }
+
+    /// A call on the network: whether it was answered within its limit.
+    fn network(&self, what: &'static str, limit: Duration) -> bool {
+        let mut state = self.call();
+        state.asked.push((what, limit.as_secs()));
+        let takes = Duration::from_secs(state.slow.get(what).copied().unwrap_or(0));
+        let spent = u64::try_from(takes.min(limit).as_millis()).unwrap();
+        state.awake_ms += spent;
+        takes <= limit
     }
 
     /// From now on this call fails, counted from 1; none lets all work.

@@ -88,11 +88,11 @@ impl Vcs for World {
         unimplemented!("a supervisor commits no board")
     }
 
-    fn base_branch(&self) -> Result<BranchName, PortError> {
+    fn default_branch(&self, _limit: Duration) -> Result<BranchName, PortError> {
         unimplemented!("a supervisor is told its base")
     }
 
-    fn fetch(&self, branches: &BTreeSet<BranchName>, _budget: Duration) -> RemoteView {
+    fn fetch(&self, branches: &BTreeSet<BranchName>, _limit: Duration) -> RemoteView {
         let state = self.call();
         let seen = |branch: &BranchName| match state.repository.remote.get(branch) {
             Some(commit) => RemoteBranch::At(commit.clone()),
@@ -102,7 +102,7 @@ impl Vcs for World {
         RemoteView { branches, problem: None }
     }
 
-    fn lease(&self, _budget: Duration) -> Lease {
+    fn lease(&self, _limit: Duration) -> Lease {
         unimplemented!("a supervisor takes no lease")
     }
 
@@ -114,7 +114,7 @@ impl Vcs for World {
         }
     }
 
-    fn fetch_pull_request_head(&self, _number: u64, _budget: Duration) -> Result<(), PortError> {
+    fn fetch_pull_request_head(&self, _number: u64, _limit: Duration) -> Result<(), PortError> {
         unimplemented!("a supervisor does not ask what was merged")
     }
 
@@ -285,7 +285,7 @@ impl Vcs for World {
         Ok(Push::Pushed)
     }
 
-    fn push_backup(&self, name: &str) -> Result<(), PortError> {
+    fn push_backup(&self, name: &str, _limit: Duration) -> Result<(), PortError> {
         let mut state = self.effect();
         state.at("backup");
         if state.backup_broken {
@@ -300,6 +300,7 @@ impl Vcs for World {
         &self,
         _branch: &BranchName,
         _expected: &CommitId,
+        _limit: Duration,
     ) -> Result<Deletion, PortError> {
         unimplemented!("a supervisor deletes no branch")
     }

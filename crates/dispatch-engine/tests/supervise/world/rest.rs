@@ -139,6 +139,7 @@ impl Forge for World {
     fn proposals(
         &self,
         _recorded: &[RecordedProposal],
+        _limit: Duration,
     ) -> Result<BTreeMap<u64, ProposalState>, PortError> {
         unimplemented!("a sweep asks that")
     }
