@@ -119,11 +119,12 @@ impl<'a> BoardCheckout<'a> {
         }
     }
 
-    /// The board's files without ours, as pathspecs.
-    fn pathspecs(&self) -> [String; 2] {
+    /// The board's files as pathspecs, without our attempts, and without the configuration: what it says bounds workers
+    /// and names programs, so committing it is for whoever wrote it and can still take it back.
+    fn pathspecs(&self) -> [String; 3] {
         let board = if self.board.as_str().is_empty() { "." } else { self.board.as_str() };
-        let ours = self.board.join(".dispatch");
-        [format!(":(top,literal){board}"), format!(":(top,exclude,literal){ours}")]
+        let without = |folder: &str| format!(":(top,exclude,literal){}", self.board.join(folder));
+        [format!(":(top,literal){board}"), without(".dispatch"), without("dispatch")]
     }
 
     /// The board's files that differ from the last commit.

@@ -17,6 +17,9 @@ fn a_changed_configuration_waits_for_trust() {
     assert!(grounds.contains("\"attempts\": 7"), "{grounds}");
     assert_eq!(world.board().status("T-1"), "Queued");
     assert!(world.asked("T-1").is_empty());
+    // B6: nor does the pass make it part of the history.
+    let left = world.repo().git(&["status", "--porcelain", "--", "backlog/dispatch"]);
+    assert!(left.contains("backlog/dispatch/lanes.json"), "{left}");
     assert!(world.ok(&["trust", "--show"]).contains("\"attempts\": 7"));
 
     world.ok(&["trust"]);

@@ -50,6 +50,33 @@ fn b6_only_the_board_is_committed_and_what_a_person_staged_stays_staged() {
     });
 }
 
+/// README §3: what bounds workers is committed by the person who wrote it, and can be taken back until then.
+#[test]
+fn b6_the_configuration_in_the_boards_folder_is_left_to_the_person_who_wrote_it() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        sandbox.write("backlog/dispatch/lanes.json", "{}\n");
+        sandbox.at(&["add", "backlog/dispatch"]);
+        sandbox.at(&["commit", "-q", "-m", "configuration"]);
+        sandbox.write("backlog/dispatch/lanes.json", "{nope\n");
+        sandbox.write("backlog/dispatch/frontier.settings.json", "{}\n");
+        assert_eq!(repository.commit_board("board").unwrap(), BoardCommit::Nothing);
+        sandbox.write("backlog/docs/dispatch/notes.md", "a document\n");
+        assert!(matches!(repository.commit_board("board").unwrap(), BoardCommit::Committed(_)));
+        assert_eq!(
+            sandbox.at(&["show", "--name-only", "--format="]),
+            "backlog/docs/dispatch/notes.md"
+        );
+        assert_eq!(
+            sandbox.at(&["status", "--porcelain"]),
+            " M backlog/dispatch/lanes.json\n?? backlog/dispatch/frontier.settings.json"
+        );
+        sandbox.at(&["checkout", "-q", "backlog/dispatch"]);
+        let back = fs::read_to_string(sandbox.code_root.join("backlog/dispatch/lanes.json"));
+        assert_eq!(back.unwrap(), "{}\n");
+    });
+}
+
 #[test]
 fn b6_a_checkout_in_the_middle_of_something_is_left_alone() {
     with_each_git(|sandbox| {
