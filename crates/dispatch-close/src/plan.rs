@@ -1,5 +1,6 @@
 //! Which steps follow the end of a worker (C1).
 
+use dispatch_core::attempt::Tally;
 use dispatch_core::names::{BlockReason, CloseStep, Outcome, OutcomeMeans, RequeueReason};
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
@@ -41,11 +42,25 @@ impl Disposition {
         }
     }
 
-    /// Whether the attempt uses up one of the configured number (I8): only what the task caused does.
-    pub const fn counts(&self) -> bool {
+    /// What the attempt is held against (I8, D11.1): only what the task caused uses up one of the configured number.
+    pub const fn tally(&self) -> Tally {
         match self {
-            Self::Block(reason) => !matches!(reason, BlockReason::WorkHeld),
-            Self::Requeue(_) | Self::Leave { .. } => false,
+            Self::Block(BlockReason::WorkHeld) => Tally::Fault,
+            Self::Block(_) => Tally::Counted,
+            // A person stopped it or changed the task, or the lane is paused for every task.
+            Self::Leave { .. }
+            | Self::Requeue(
+                RequeueReason::Interrupted | RequeueReason::TaskEdited | RequeueReason::Paused(_),
+            ) => Tally::Excused,
+            Self::Requeue(
+                RequeueReason::RemoteMoved
+                | RequeueReason::WorkerLost
+                | RequeueReason::SupervisorLost
+                | RequeueReason::HardLinkOutside
+                | RequeueReason::BoardUnreadable
+                | RequeueReason::ProvisionFailed
+                | RequeueReason::SettingsDrift,
+            ) => Tally::Fault,
         }
     }
 }
@@ -256,13 +271,12 @@ mod tests {
         let plan = |outcome| plan_close(outcome, Detail::Nothing, Lane::Frontier, &facts);
         let limit = plan(Outcome::UsageLimit).failure.unwrap().disposition;
         assert_eq!(limit, Disposition::Requeue(RequeueReason::Paused(PauseCause::UsageLimit)));
-        assert!(!limit.counts());
+        assert_eq!(limit.tally(), Tally::Excused);
         let cancelled = plan(Outcome::Cancelled);
         insta::assert_snapshot!(shown(&cancelled), @"freeze save-work release-slot recompute-parents drain");
-        assert_eq!(
-            cancelled.failure.unwrap().disposition,
-            Disposition::Leave { to: Some(Status::ToDo) }
-        );
-        assert!(plan(Outcome::Crash).failure.unwrap().disposition.counts());
+        let taken_away = cancelled.failure.unwrap().disposition;
+        assert_eq!(taken_away, Disposition::Leave { to: Some(Status::ToDo) });
+        assert_eq!(taken_away.tally(), Tally::Excused);
+        assert_eq!(plan(Outcome::Crash).failure.unwrap().disposition.tally(), Tally::Counted);
     }
 }

@@ -40,12 +40,69 @@ impl fmt::Display for AttemptNumber {
     }
 }
 
+/// What an attempt that ended is held against (D4 guard 5, D11.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tally {
+    /// The configured number of attempts: the task is the cause.
+    Counted,
+    /// The faults after which the task waits for a person: nobody answers for what ended it.
+    Fault,
+    /// Nothing: a person ended it, or a fault that pauses the whole lane did.
+    Excused,
+}
+
 /// How many attempts of a task ended, by whether they count (B1.5, D4 guard 5).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct AttemptCounts {
     /// Attempts that used up one of the configured number.
     pub counted: u32,
-    /// Attempts that a fault of the machine or an account ended.
+    /// Attempts that used up none of it.
     pub uncounted: u32,
+    /// Those of the uncounted ones that are no sign of anything wrong with running this task.
+    pub excused: u32,
+}
+
+impl AttemptCounts {
+    /// The counts after one more attempt.
+    #[must_use]
+    pub const fn and(mut self, tally: Tally) -> Self {
+        match tally {
+            Tally::Counted => self.counted = self.counted.saturating_add(1),
+            Tally::Fault => self.uncounted = self.uncounted.saturating_add(1),
+            Tally::Excused => {
+                self.uncounted = self.uncounted.saturating_add(1);
+                self.excused = self.excused.saturating_add(1);
+            }
+        }
+        self
+    }
+
+    /// How many attempts were lost to faults that nobody answered for since.
+    pub const fn faults(self) -> u32 {
+        self.uncounted.saturating_sub(self.excused)
+    }
+
+    /// The counts once a person looked at what was lost and wants the task tried again.
+    #[must_use]
+    pub const fn forgiven(mut self) -> Self {
+        self.excused = self.uncounted;
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn d11_1_what_a_person_or_the_lane_answers_for_is_no_fault_of_the_task() {
+        let tallies = [Tally::Counted, Tally::Excused, Tally::Fault, Tally::Excused, Tally::Fault];
+        let counts = tallies.into_iter().fold(AttemptCounts::default(), AttemptCounts::and);
+        assert_eq!(counts, AttemptCounts { counted: 1, uncounted: 4, excused: 2 });
+        assert_eq!(counts.faults(), 2);
+        assert_eq!(counts.forgiven().faults(), 0);
+        assert_eq!(counts.forgiven().and(Tally::Fault).faults(), 1);
+    }
 }

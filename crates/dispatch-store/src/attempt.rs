@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
 use camino::Utf8PathBuf;
-use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
+use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Tally};
 use dispatch_core::id::TaskId;
 use dispatch_engine::ports::{AttemptFile, PortError};
 use dispatch_proc::{Links, open_regular};
@@ -27,8 +27,21 @@ const MOST_COLLISIONS: u32 = 1000;
 
 /// What `outcome.json` says that matters here.
 #[derive(Debug, Deserialize)]
-struct Counted {
+struct Ended {
     counted: Option<bool>,
+    /// Not in what an older version wrote.
+    #[serde(default)]
+    excused: bool,
+}
+
+impl Ended {
+    fn tally(&self) -> Option<Tally> {
+        self.counted.map(|counted| match (counted, self.excused) {
+            (true, _) => Tally::Counted,
+            (false, true) => Tally::Excused,
+            (false, false) => Tally::Fault,
+        })
+    }
 }
 
 impl DiskStore {
@@ -91,10 +104,8 @@ impl DiskStore {
                     found.counted = found.counted.saturating_add(1);
                 } else if current_number(&name).is_some() {
                     let outcome = dir.join(&name).join(AttemptFile::Outcome.file_name());
-                    match read_json::<Counted>(&outcome)?.and_then(|outcome| outcome.counted) {
-                        Some(true) => found.counted = found.counted.saturating_add(1),
-                        Some(false) => found.uncounted = found.uncounted.saturating_add(1),
-                        None => {}
+                    if let Some(tally) = read_json::<Ended>(&outcome)?.and_then(|end| end.tally()) {
+                        found = found.and(tally);
                     }
                 }
             }
@@ -104,6 +115,7 @@ impl DiskStore {
         Ok(AttemptCounts {
             counted: found.counted.max(recorded.counted),
             uncounted: found.uncounted.max(recorded.uncounted),
+            excused: found.excused.max(recorded.excused),
         })
     }
 

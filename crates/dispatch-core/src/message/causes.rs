@@ -113,7 +113,7 @@ const fn wait_en(reason: WaitReason) -> &'static str {
         WaitReason::SettingsUnreadable => "A settings file of the lane cannot be read.",
         WaitReason::SettingsDrift => "The slot's settings differ from those that were judged.",
         WaitReason::TooManyFaults => {
-            "Too many attempts were lost to faults of the machine: when it is well again, run `dispatch retry <ID> --reset-attempts`."
+            "Too many attempts were lost to faults of the machine: when it is well again, run `dispatch retry <ID>`."
         }
     }
 }
@@ -136,7 +136,7 @@ const fn wait_es(reason: WaitReason) -> &'static str {
         }
         WaitReason::SettingsDrift => "La configuración del slot difiere de la que se juzgó.",
         WaitReason::TooManyFaults => {
-            "Demasiados intentos perdidos por fallos de la máquina: cuando esté bien, ejecute `dispatch retry <ID> --reset-attempts`."
+            "Demasiados intentos perdidos por fallos de la máquina: cuando esté bien, ejecute `dispatch retry <ID>`."
         }
     }
 }

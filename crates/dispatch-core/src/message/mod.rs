@@ -70,8 +70,8 @@ crate::catalogue! {
         NotifyTooManyFaultsTitle { en: "{id} waits: {count} attempts were lost to faults", es: "{id} espera: {count} intentos perdidos por fallos" },
         /// Its body.
         NotifyTooManyFaultsBody {
-            en: "None of them was the task's own fault. Look at the last one ({log}), and when the machine is well again run `dispatch retry {id} --reset-attempts`.",
-            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y, cuando la máquina esté bien, ejecute `dispatch retry {id} --reset-attempts`.",
+            en: "None of them was the task's own fault. Look at the last one ({log}), and when the machine is well again run `dispatch retry {id}`.",
+            es: "Ninguno fue culpa de la tarea. Mire el último ({log}) y, cuando la máquina esté bien, ejecute `dispatch retry {id}`.",
         },
 
         /// The pull request was merged.

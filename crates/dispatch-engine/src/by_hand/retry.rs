@@ -43,7 +43,7 @@ pub fn retry(
         return Err(ByHandError::Refused(format!("there is no task {id} on the board")));
     };
     let counts = ports.store.attempt_counts(id).map_err(&failed)?;
-    let waits = task.status == Status::Queued && counts.uncounted >= MAX_FAULTS;
+    let waits = task.status == Status::Queued && counts.faults() >= MAX_FAULTS;
     if task.status != Status::Blocked && !waits {
         let text = format!("{id} is {}: only a Blocked task can be retried", task.status);
         return Err(ByHandError::Refused(text));
@@ -51,7 +51,12 @@ pub fn retry(
     if !reset && let Some(why) = used_up(id, counts, attempts) {
         return Err(ByHandError::Refused(why));
     }
-    let archived = if reset { set_aside(ports, id).map_err(&failed)? } else { 0 };
+    let archived = if reset {
+        set_aside(ports, id).map_err(&failed)?
+    } else {
+        forgive(ports, id, counts).map_err(&failed)?;
+        0
+    };
     let reason = reason_of(&task);
     if waits {
         return Ok(Retried { reason, archived });
@@ -69,17 +74,23 @@ pub fn retry(
 
 /// Why a retry would come to nothing, when it would.
 fn used_up(id: &TaskId, counts: AttemptCounts, attempts: u32) -> Option<String> {
-    let remedy = format!(
-        "`dispatch retry {id} --reset-attempts` sets the earlier attempts aside (nothing of them is deleted)"
-    );
-    if counts.counted >= attempts {
-        return Some(format!(
-            "{} of {attempts} attempts of {id} are used up; {remedy}",
+    (counts.counted >= attempts).then(|| {
+        format!(
+            "{} of {attempts} attempts of {id} are used up; `dispatch retry {id} --reset-attempts` sets the earlier \
+             attempts aside (nothing of them is deleted)",
             counts.counted
-        ));
+        )
+    })
+}
+
+/// Lets the faults that were met so far hold the task back no more.
+fn forgive(ports: &Ports<'_>, id: &TaskId, counts: AttemptCounts) -> Result<(), PortError> {
+    let record = ports.store.record(id)?.filter(|record| record.phase == Phase::Ended);
+    if let Some(mut record) = record.filter(|_| counts.faults() > 0) {
+        record.counts = counts.forgiven();
+        ports.store.write_record(&record)?;
     }
-    (counts.uncounted >= MAX_FAULTS)
-        .then(|| format!("{} attempts of {id} were lost to faults; {remedy}", counts.uncounted))
+    Ok(())
 }
 
 /// Makes the earlier attempts count no more; their numbers are not given again.

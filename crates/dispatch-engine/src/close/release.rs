@@ -8,7 +8,7 @@ use dispatch_core::record::Phase;
 use super::{Step, hand_back};
 use crate::governor;
 use crate::ports::{PortError, SlotChange};
-use crate::supervise::{Attempt, counted, write_outcome};
+use crate::supervise::{Attempt, tally, write_outcome};
 
 /// `release-slot`: only after the work is saved or proposed, or there is none.
 pub(crate) fn release_slot(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
@@ -41,10 +41,8 @@ fn end_record(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), PortError
     if attempt.record.phase == Phase::Ended {
         return Ok(());
     }
-    let mut counts = attempt.state.counts_before;
-    let kind = if counted(run) { &mut counts.counted } else { &mut counts.uncounted };
-    *kind = kind.saturating_add(1);
-    attempt.record.counts = counts;
+    let tally = tally(attempt, run);
+    attempt.record.counts = attempt.state.counts_before.and(tally);
     attempt.record.lost_in_a_row =
         if lost(run) { attempt.record.lost_in_a_row.saturating_add(1) } else { 0 };
     attempt.record.phase = Phase::Ended;

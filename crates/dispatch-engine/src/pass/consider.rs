@@ -22,13 +22,18 @@ dispatch_core::catalogue! {
     enum PassMessage {
         /// A guard blocks a task.
         Blocked {
-            en: "Blocked (`{reason}`): {text}\n\nThen move the task to Queued.",
-            es: "Bloqueada (`{reason}`): {text}\n\nDespués, mueva la tarea a Queued.",
+            en: "Blocked (`{reason}`): {text}",
+            es: "Bloqueada (`{reason}`): {text}",
+        },
+        /// A guard lets a task wait, and only a person can end that.
+        Waits {
+            en: "Waits (`{reason}`): {text}",
+            es: "Espera (`{reason}`): {text}",
         },
         /// The file of a task would make the board program run something.
         Hostile {
-            en: "{problem}. The board program would run that command at the next status change, so do not change this task with it before: look at the file in a text editor, find out who put the command there, and remove it.",
-            es: "{problem}. El programa del tablero ejecutaría esa orden en el próximo cambio de estado, así que no cambie antes esta tarea con él: mire el fichero en un editor de texto, averigüe quién puso la orden y quítela.",
+            en: "{problem}. The board program would run that command at the next status change, so do not change this task with it before: look at the file in a text editor, find out who put the command there, and remove it. Then move the task to Queued.",
+            es: "{problem}. El programa del tablero ejecutaría esa orden en el próximo cambio de estado, así que no cambie antes esta tarea con él: mire el fichero en un editor de texto, averigüe quién puso la orden y quítela. Después, mueva la tarea a Queued.",
         },
     }
 }
@@ -272,6 +277,13 @@ impl<'a> Considering<'a> {
             || self.ports.store.read_private(&task.id, SAID)?.as_ref() == Some(&said)
         {
             return Ok(());
+        }
+        if reason == WaitReason::TooManyFaults {
+            // Nothing else on the task tells why nobody works on it.
+            let language = self.setup.config.language;
+            let comment =
+                PassMessage::Waits.render(language, &[("reason", &reason), ("text", &text)]);
+            self.ports.board.comment(&task.id, &for_comment(&comment))?;
         }
         self.ports.notifier.notify(&format!("{}: {reason}", task.id), text);
         self.ports.store.write_private(&task.id, SAID, &said)

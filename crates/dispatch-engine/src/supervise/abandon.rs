@@ -3,6 +3,7 @@
 
 use dispatch_close::comment::{EndComment, Saved, end_comment};
 use dispatch_close::plan::{Detail, Disposition};
+use dispatch_core::attempt::Tally;
 use dispatch_core::config::Language;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::BlockReason;
@@ -56,7 +57,7 @@ fn try_abandon(
     };
     ports.board.set_status(id, &change)?;
     notify_blocked(ports, Language::En, id, reason, &comment);
-    record.counts.uncounted = record.counts.uncounted.saturating_add(1);
+    record.counts = record.counts.and(Tally::Fault);
     record.phase = Phase::Ended;
     record.worker = None;
     ports.store.write_record(&record)?;

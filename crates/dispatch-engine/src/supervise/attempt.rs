@@ -6,7 +6,7 @@ use std::time::Duration;
 use dispatch_close::commit::CommitFacts;
 use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_close::integrity::Snapshot;
-use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
+use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Tally};
 use dispatch_core::branch::{BranchName, attempt_ref};
 use dispatch_core::id::TaskId;
 use dispatch_core::names::Outcome;
@@ -123,6 +123,9 @@ pub(crate) struct CloseState {
     /// Whether the comment about the proposal was written.
     #[serde(default)]
     pub(crate) announced: bool,
+    /// What the attempt is held against, once that is decided.
+    #[serde(default)]
+    pub(crate) tally: Option<Tally>,
 }
 
 impl CloseState {
@@ -145,6 +148,7 @@ impl CloseState {
             saved: None,
             commit: None,
             announced: false,
+            tally: None,
         }
     }
 }

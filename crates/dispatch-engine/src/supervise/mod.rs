@@ -23,7 +23,7 @@ use dispatch_core::triage::Lane;
 pub use self::attempt::Environment;
 pub(crate) use self::attempt::{Asked, Attempt, CloseState};
 pub(crate) use self::environment::command_environment;
-pub(crate) use self::outcome::{counted, write_outcome};
+pub(crate) use self::outcome::{tally, write_outcome};
 pub(crate) use self::provision::{ProvisionEnd, Where, provision};
 use crate::close::EngineSteps;
 use crate::hand_over::HandOverError;

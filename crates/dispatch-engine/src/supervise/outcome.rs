@@ -1,14 +1,17 @@
 //! `outcome.json` (S5).
 
 use dispatch_close::execute::CloseRun;
+use dispatch_core::attempt::Tally;
+use dispatch_core::record::Request;
 use serde_json::{Map, Value, json};
 
 use super::Attempt;
 use crate::ports::{AttemptFile, PortError};
 
 /// Writes how the attempt ended: outcome, steps, whether it counts, figures.
-pub(crate) fn write_outcome(attempt: &Attempt<'_>, run: &CloseRun) -> Result<(), PortError> {
+pub(crate) fn write_outcome(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result<(), PortError> {
     let failure = run.failure();
+    let tally = tally(attempt, run);
     let mut outcome = match &attempt.state.ended {
         Some(Value::Object(ended)) => ended.clone(),
         _ => Map::new(),
@@ -23,7 +26,8 @@ pub(crate) fn write_outcome(attempt: &Attempt<'_>, run: &CloseRun) -> Result<(),
         "endedAt": crate::texts::moment(attempt.ports.clock.now()),
         "success": failure.is_none(),
         "reason": failure.map_or("success", |failure| failure.disposition.reason()),
-        "counted": counted(run),
+        "counted": tally == Tally::Counted,
+        "excused": tally == Tally::Excused,
         "steps": run.done,
         "failure": failure,
         "base": attempt.record.base,
@@ -40,7 +44,18 @@ pub(crate) fn write_outcome(attempt: &Attempt<'_>, run: &CloseRun) -> Result<(),
     attempt.write(AttemptFile::Outcome, &text)
 }
 
-/// Whether the attempt uses up one of the configured number (D4 guard 5).
-pub(crate) fn counted(run: &CloseRun) -> bool {
-    run.failure().is_none_or(|failure| failure.disposition.counts())
+/// What the attempt is held against (D4 guard 5), decided once. A supervisor that was stopped since it showed no sign of
+/// life was not stopped by a person.
+pub(crate) fn tally(attempt: &mut Attempt<'_>, run: &CloseRun) -> Tally {
+    if let Some(decided) = attempt.close().tally {
+        return decided;
+    }
+    let tally = run.failure().map_or(Tally::Counted, |failure| failure.disposition.tally());
+    let asked = attempt.ports.store.request(attempt.id());
+    let tally = match (tally, asked) {
+        (Tally::Excused, Ok(Some(Request::Stop))) => Tally::Fault,
+        (tally, _) => tally,
+    };
+    attempt.close().tally = Some(tally);
+    tally
 }

@@ -39,7 +39,7 @@ fn recover(sweep: &mut Sweep<'_>, Locked { lock, record }: Locked) -> Result<(),
         }
         // What prepared the slot may have left a process in it.
         sweep.ports.agent.end_leftovers(None, &record.token)?;
-        let text = match take_back(sweep.ports, lock, record, Blame::Uncounted)? {
+        let text = match take_back(sweep.ports, lock, record, Blame::Fault)? {
             StatusWrite::Written => "its claim was cut off: it is queued again".to_owned(),
             StatusWrite::Mismatch { found } => format!("its claim was cut off: it stays {found}"),
             StatusWrite::Gone => {

@@ -1,5 +1,6 @@
 //! M4: what a person does to slots and running tasks.
 
+use dispatch_core::attempt::AttemptCounts;
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
@@ -224,26 +225,35 @@ fn m4_a_blocked_task_is_queued_again_and_its_reason_shown() {
     assert_eq!(why, "there is no task T-9 on the board");
 }
 
-/// M4, D11.1: attempts that are used up are only set aside when that is asked for.
+/// M4: attempts that are used up are only set aside when that is asked for.
 #[test]
 fn m4_used_up_attempts_are_set_aside_only_when_asked() {
-    for (counted, uncounted, status) in [(3, 0, Status::Blocked), (0, 5, Status::Queued)] {
-        let world = started();
-        while world.supervise_next().is_some() {}
-        world.edit("T-1", |task| task.status = Status::Queued);
-        if status == Status::Blocked {
-            world.edit("T-1", |task| task.status = Status::Blocked);
-        }
-        let counts = dispatch_core::attempt::AttemptCounts { counted, uncounted };
-        world.state().records.get_mut(&id("T-1")).unwrap().counts = counts;
-        let why = refused(retry(&world.ports(), &id("T-1"), 3, false));
-        assert!(why.contains("dispatch retry T-1 --reset-attempts"), "{why}");
-        assert_eq!(world.status("T-1"), status);
-        assert_eq!(retry(&world.ports(), &id("T-1"), 3, true).unwrap().archived, 1);
-        assert_eq!(world.status("T-1"), Status::Queued);
-        let counts = world.state().records[&id("T-1")].counts;
-        assert_eq!((counts.counted, counts.uncounted), (0, 0));
-    }
+    let world = started();
+    while world.supervise_next().is_some() {}
+    world.edit("T-1", |task| task.status = Status::Blocked);
+    let counts = AttemptCounts { counted: 3, ..AttemptCounts::default() };
+    world.state().records.get_mut(&id("T-1")).unwrap().counts = counts;
+    let why = refused(retry(&world.ports(), &id("T-1"), 3, false));
+    assert!(why.contains("dispatch retry T-1 --reset-attempts"), "{why}");
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    assert_eq!(retry(&world.ports(), &id("T-1"), 3, true).unwrap().archived, 1);
+    assert_eq!(world.status("T-1"), Status::Queued);
+    assert_eq!(world.record("T-1").counts, AttemptCounts::default());
+}
+
+/// D11.1: a task that waits since too many attempts were lost to faults goes on once a person retries it, with the
+/// attempts that it has left.
+#[test]
+fn d11_1_a_retry_forgives_what_was_lost_to_faults() {
+    let world = started();
+    while world.supervise_next().is_some() {}
+    world.edit("T-1", |task| task.status = Status::Queued);
+    let counts = AttemptCounts { counted: 1, uncounted: 7, excused: 2 };
+    world.state().records.get_mut(&id("T-1")).unwrap().counts = counts;
+    assert!(world.lines(&setup()).iter().any(|line| line.contains("too-many-faults")));
+    assert_eq!(retry(&world.ports(), &id("T-1"), 3, false).unwrap().archived, 0);
+    assert_eq!(world.record("T-1").counts, AttemptCounts { excused: 7, ..counts });
+    assert!(world.lines(&setup()).iter().any(|line| line.starts_with("T-1: dispatched")));
 }
 
 #[test]

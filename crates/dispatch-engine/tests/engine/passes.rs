@@ -338,6 +338,10 @@ fn d4_a_wait_that_only_a_person_can_end_is_said_once_between_two_attempts() {
     };
     assert_eq!(said(), ["T-1: too-many-faults"]);
     assert!(said().is_empty());
+    let comments = world.comments("T-1");
+    let [_, comment] = comments.as_slice() else { panic!("{comments:?}") };
+    assert!(comment.starts_with("Waits (`too-many-faults`): 5 attempts were lost"), "{comment}");
+    assert!(comment.ends_with("run `dispatch retry T-1`."), "{comment}");
     faults(12);
     assert_eq!(said(), ["T-1: too-many-faults"]);
 }

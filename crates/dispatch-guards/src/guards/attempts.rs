@@ -14,8 +14,8 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
         let grounds = Grounds::of(GuardMessage::AttemptsExhausted, &values);
         return Verdict::Block(BlockReason::AttemptsExhausted, grounds);
     }
-    if counts.uncounted >= MAX_FAULTS {
-        let count = counts.uncounted.to_string();
+    if counts.faults() >= MAX_FAULTS {
+        let count = counts.faults().to_string();
         let values = [("count", count.as_str()), ("task", &task)];
         let grounds = Grounds::of(GuardMessage::TooManyFaults, &values);
         return Verdict::Wait(WaitReason::TooManyFaults, grounds);

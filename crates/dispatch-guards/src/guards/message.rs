@@ -130,8 +130,8 @@ dispatch_core::catalogue! {
         },
         /// Guard 5.
         TooManyFaults {
-            en: "{count} attempts were lost to faults that are not the task's: look at the last one (`dispatch logs {task}`), and when the machine is well again run `dispatch retry {task} --reset-attempts`.",
-            es: "Se perdieron {count} intentos por fallos ajenos a la tarea: mire el último (`dispatch logs {task}`) y, cuando la máquina esté bien, ejecute `dispatch retry {task} --reset-attempts`.",
+            en: "{count} attempts were lost to faults that are not the task's: look at the last one (`dispatch logs {task}`), and when the machine is well again run `dispatch retry {task}`.",
+            es: "Se perdieron {count} intentos por fallos ajenos a la tarea: mire el último (`dispatch logs {task}`) y, cuando la máquina esté bien, ejecute `dispatch retry {task}`.",
         },
         /// Guard 6.
         LanePaused {

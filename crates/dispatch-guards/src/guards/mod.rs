@@ -42,7 +42,7 @@ use crate::permission::LaneSurface;
 use crate::test_command::{Refusal, TestCommand, TestShapes, resolve_test_command};
 use crate::verdict::Verdict;
 
-/// Uncounted attempts after which a task waits for a person.
+/// Attempts lost to faults after which a task waits for a person.
 pub const MAX_FAULTS: u32 = 5;
 
 /// One of the guards, in the order of evaluation.

@@ -73,7 +73,13 @@ fn a_link_in_place_of_the_attempts_is_refused() {
 fn b1_5_counts_come_from_directories_and_from_the_record() {
     let scratch = Scratch::new();
     let store = scratch.store();
-    for outcome in [r#"{"counted":true}"#, r#"{"counted":false}"#, r#"{"steps":[]}"#] {
+    let outcomes = [
+        r#"{"counted":true}"#,
+        r#"{"counted":false}"#,
+        r#"{"counted":false,"excused":true}"#,
+        r#"{"steps":[]}"#,
+    ];
+    for outcome in outcomes {
         let number = store.allocate_attempt(&id("T-1"), None).unwrap();
         store
             .write_attempt_file(&id("T-1"), number, AttemptFile::Outcome, outcome.as_bytes())
@@ -83,20 +89,20 @@ fn b1_5_counts_come_from_directories_and_from_the_record() {
     std::fs::create_dir_all(scratch.attempts("T-1/intento-1")).unwrap();
     assert_eq!(
         store.attempt_counts(&id("T-1")).unwrap(),
-        AttemptCounts { counted: 2, uncounted: 1 }
+        AttemptCounts { counted: 2, uncounted: 2, excused: 1 }
     );
 
     let mut known = record("T-1", Phase::Ended);
-    known.counts = AttemptCounts { counted: 5, uncounted: 0 };
+    known.counts = AttemptCounts { counted: 5, uncounted: 0, excused: 0 };
     store.write_record(&known).unwrap();
     assert_eq!(
         store.attempt_counts(&id("T-1")).unwrap(),
-        AttemptCounts { counted: 5, uncounted: 1 }
+        AttemptCounts { counted: 5, uncounted: 2, excused: 1 }
     );
     std::fs::remove_dir_all(scratch.attempts("")).unwrap();
     assert_eq!(
         store.attempt_counts(&id("T-1")).unwrap(),
-        AttemptCounts { counted: 5, uncounted: 0 }
+        AttemptCounts { counted: 5, uncounted: 0, excused: 0 }
     );
 }
 
