@@ -45,14 +45,8 @@ impl Disposition {
     /// What the attempt is held against (I8, D11.1): only what the task caused uses up one of the configured number.
     pub const fn tally(&self) -> Tally {
         match self {
-            Self::Block(BlockReason::WorkHeld) => Tally::Fault,
-            Self::Block(_) => Tally::Counted,
-            // A person stopped it or changed the task, or the lane is paused for every task.
-            Self::Leave { .. }
+            Self::Block(BlockReason::WorkHeld)
             | Self::Requeue(
-                RequeueReason::Interrupted | RequeueReason::TaskEdited | RequeueReason::Paused(_),
-            ) => Tally::Excused,
-            Self::Requeue(
                 RequeueReason::RemoteMoved
                 | RequeueReason::WorkerLost
                 | RequeueReason::SupervisorLost
@@ -61,6 +55,12 @@ impl Disposition {
                 | RequeueReason::ProvisionFailed
                 | RequeueReason::SettingsDrift,
             ) => Tally::Fault,
+            Self::Block(_) => Tally::Counted,
+            // A person stopped it or changed the task, or the lane is paused for every task.
+            Self::Leave { .. }
+            | Self::Requeue(
+                RequeueReason::Interrupted | RequeueReason::TaskEdited | RequeueReason::Paused(_),
+            ) => Tally::Excused,
         }
     }
 }

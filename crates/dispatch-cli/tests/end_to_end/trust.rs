@@ -18,8 +18,8 @@ fn a_changed_configuration_waits_for_trust() {
     assert_eq!(world.board().status("T-1"), "Queued");
     assert!(world.asked("T-1").is_empty());
     // B6: nor does the pass make it part of the history.
-    let left = world.repo().git(&["status", "--porcelain", "--", "backlog/dispatch"]);
-    assert!(left.contains("backlog/dispatch/lanes.json"), "{left}");
+    let left = world.repo().git(&["status", "--porcelain", "--", ".backlog/dispatch"]);
+    assert!(left.contains(".backlog/dispatch/lanes.json"), "{left}");
     assert!(world.ok(&["trust", "--show"]).contains("\"attempts\": 7"));
 
     world.ok(&["trust"]);
