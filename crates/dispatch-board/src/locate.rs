@@ -1,11 +1,12 @@
 //! Where the board lies (S3).
 
-use std::fs;
 use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::board_config::BoardConfig;
 use thiserror::Error;
+
+use crate::read::read_text;
 
 /// The configuration file of a board that lies in the project root.
 const ROOT_CONFIG: &str = "backlog.config.yml";
@@ -76,7 +77,7 @@ pub fn locate(
     };
     for folder in start.ancestors() {
         if let Some((dir, config_file)) = board_in(folder) {
-            let text = fs::read_to_string(&config_file)
+            let text = read_text(&config_file)
                 .map_err(|source| LocateError::Config { path: config_file.clone(), source })?;
             let config = BoardConfig::parse(&text);
             return Ok(BoardLocation { root: folder.to_owned(), dir, config_file, config });
@@ -88,7 +89,7 @@ pub fn locate(
 /// The board directory and configuration file of a project root.
 fn board_in(root: &Utf8Path) -> Option<(Utf8PathBuf, Utf8PathBuf)> {
     let root_config = root.join(ROOT_CONFIG);
-    if let Ok(text) = fs::read_to_string(&root_config)
+    if let Ok(text) = read_text(&root_config)
         && names_a_project(&text)
     {
         let named = BoardConfig::parse(&text).backlog_directory.as_deref().and_then(inside);
@@ -150,9 +151,9 @@ fn main_checkout_place(dir: &Utf8Path) -> Utf8PathBuf {
 
 fn mapped(dir: &Utf8Path) -> Option<Utf8PathBuf> {
     let top = dir.ancestors().find(|folder| folder.join(".git").symlink_metadata().is_ok())?;
-    let pointer = fs::read_to_string(top.join(".git")).ok()?;
+    let pointer = read_text(&top.join(".git")).ok()?;
     let git_dir = normal(&top.join(pointer.strip_prefix("gitdir:")?.trim()));
-    let common = fs::read_to_string(git_dir.join("commondir")).ok()?;
+    let common = read_text(&git_dir.join("commondir")).ok()?;
     let common = normal(&git_dir.join(common.trim()));
     if common.file_name() != Some(".git") {
         return None;

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -21,6 +20,7 @@ use dispatch_proc::{Call, run};
 use crate::locate::BoardLocation;
 use crate::native::{Decision, Declined, Writer, Wrote, shows};
 use crate::program::BacklogCli;
+use crate::read::read_text;
 use crate::retry::while_busy;
 use crate::{BoardError, read};
 
@@ -80,7 +80,7 @@ impl DiskBoard {
 
     /// The board's configuration as it is now, or as it was when it cannot be read.
     fn config(&self) -> BoardConfig {
-        fs::read_to_string(&self.location.config_file)
+        read_text(&self.location.config_file)
             .map_or_else(|_| self.location.config.clone(), |text| BoardConfig::parse(&text))
     }
 

@@ -11,7 +11,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::board::{self, Board, Folder, Found, Problem, ProblemClass, is_task_file_name};
 use dispatch_core::board_config::BoardConfig;
 use dispatch_core::task_file;
-use dispatch_proc::{Links, open_regular};
+use dispatch_proc::{Links, open_regular, read_regular};
 
 /// The largest task file that is read, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
@@ -34,6 +34,15 @@ const OURS: [&str; 2] = [".dispatch", ".locks"];
 
 /// How often a board is scanned when files came and went meanwhile.
 const SCANS: usize = 3;
+
+/// Reads a small text that says where things are: a configuration, or a pointer of git.
+///
+/// Whoever can write to the checkout can put a pipe that nobody serves, or a link to a device, in its place.
+pub(crate) fn read_text(path: &Utf8Path) -> io::Result<String> {
+    let bytes = read_regular(path, Links::Followed, MAX_FILE_BYTES)?;
+    String::from_utf8(bytes)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
+}
 
 /// Reads the board in `dir`.
 ///

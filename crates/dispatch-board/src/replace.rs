@@ -5,8 +5,11 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_proc::{Links, open_regular, read_regular};
 use rustix::fs::{CWD, Gid, Mode, OFlags, RenameFlags, Uid, fchown, renameat_with};
 use tempfile::NamedTempFile;
+
+use crate::read::MAX_FILE_BYTES;
 
 /// A file as it was read.
 pub(crate) struct Original {
@@ -45,14 +48,13 @@ pub(crate) fn read_original(path: &Utf8Path) -> io::Result<Result<Original, Refu
     if !metadata.is_file() {
         return Ok(Err(Refusal::NotAFile));
     }
-    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
-    let mut file = File::from(rustix::fs::open(path.as_std_path(), flags, Mode::empty())?);
+    let file = open_regular(path, Links::Refused, File::options().read(true))?;
     let metadata = file.metadata()?;
     if metadata.nlink() > 1 {
         return Ok(Err(Refusal::HardLinks(metadata.nlink())));
     }
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
+    file.take(MAX_FILE_BYTES).read_to_end(&mut bytes)?;
     Ok(Ok(Original {
         bytes,
         device: metadata.dev(),
@@ -96,7 +98,7 @@ fn replace_between(
 ) -> io::Result<Replaced> {
     let new = written(board_dir, original, bytes)?;
     between(Window::Look);
-    match is_original(path.as_std_path(), original) {
+    match is_original(path, original) {
         Ok(true) => {}
         Ok(false) => return Ok(Replaced::ChangedMeanwhile { kept: None }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -131,12 +133,12 @@ fn settle(
     (ours, bytes): (File, &[u8]),
     between: impl FnMut(),
 ) -> io::Result<Replaced> {
-    if is_original(aside.as_std_path(), original)? {
+    if is_original(aside, original)? {
         fs::remove_file(aside)?;
         sync_folder(path)?;
         return Ok(Replaced::Done);
     }
-    if !undo(aside, path, ours, between)? || fs::read(aside)? != bytes {
+    if !undo(aside, path, ours, between)? || !holds(aside, bytes)? {
         return Ok(Replaced::ChangedMeanwhile { kept: Some(aside.to_owned()) });
     }
     fs::remove_file(aside)?;
@@ -197,10 +199,18 @@ fn identity(metadata: &fs::Metadata) -> (u64, u64) {
     (metadata.dev(), metadata.ino())
 }
 
-fn is_original(path: &std::path::Path, original: &Original) -> io::Result<bool> {
+fn is_original(path: &Utf8Path, original: &Original) -> io::Result<bool> {
     let metadata = fs::symlink_metadata(path)?;
-    Ok(identity(&metadata) == (original.device, original.inode)
-        && fs::read(path)? == original.bytes)
+    Ok(identity(&metadata) == (original.device, original.inode) && holds(path, &original.bytes)?)
+}
+
+/// Whether a file holds these bytes and no others. What is no regular file, or is larger, does not.
+fn holds(path: &Utf8Path, bytes: &[u8]) -> io::Result<bool> {
+    match read_regular(path, Links::Refused, bytes.len() as u64) {
+        Ok(found) => Ok(found == bytes),
+        Err(error) if error.kind() == io::ErrorKind::InvalidInput => Ok(false),
+        Err(error) => Err(error),
+    }
 }
 
 /// Where two files cannot be exchanged in one step, the look at the old one comes before the rename.
@@ -209,7 +219,7 @@ fn without_exchange(
     path: &Utf8Path,
     original: &Original,
 ) -> io::Result<Replaced> {
-    if !is_original(path.as_std_path(), original)? {
+    if !is_original(path, original)? {
         return Ok(Replaced::ChangedMeanwhile { kept: None });
     }
     new.persist(path).map_err(|error| error.error)?;

@@ -229,7 +229,7 @@ fn hooks(places: &Places, config: &Config, subject: &mut Subject) -> anyhow::Res
 }
 
 fn read_if_there(file: &Utf8Path) -> anyhow::Result<Option<Vec<u8>>> {
-    match std::fs::read(file) {
+    match read_file(file) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error)
             if matches!(
@@ -310,6 +310,25 @@ mod tests {
             error.contains("attempts") && error.contains("atempts") && error.contains("lanes.json"),
             "{error}"
         );
+    }
+
+    /// A template, or any other file the configuration names, may have been replaced by a pipe that nobody serves.
+    #[test]
+    fn a_pipe_in_the_place_of_a_named_file_is_not_waited_for() {
+        let (_folder, root) = code_root(&[]);
+        let pipe = root.join("template.md");
+        rustix::fs::mknodat(
+            rustix::fs::CWD,
+            pipe.as_std_path(),
+            rustix::fs::FileType::Fifo,
+            rustix::fs::Mode::RWXU,
+            0,
+        )
+        .unwrap();
+        let error = format!("{:#}", read_if_there(&pipe).unwrap_err());
+        assert!(error.ends_with("template.md`: it is not a regular file"), "{error}");
+        assert_eq!(read_if_there(&root).unwrap(), None, "a folder holds no text");
+        assert_eq!(read_if_there(&root.join("none")).unwrap(), None);
     }
 
     /// P5.2, D7.6: the files are read where a lane loads them, and nowhere else.

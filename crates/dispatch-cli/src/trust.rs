@@ -10,11 +10,15 @@ use std::io::{self, Write as _};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::hex::hex;
+use dispatch_proc::{Links, read_regular};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// Everything that names a program to run, by the name it is shown under.
 pub type Subject = BTreeMap<String, Vec<u8>>;
+
+/// The most bytes of the file that keeps what was approved, with the text of each.
+const MAX_BYTES: u64 = 256 << 20;
 
 /// What was approved.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -131,7 +135,7 @@ pub fn file_for(
 
 /// Reads what was approved; nothing when nothing was.
 pub fn read(file: &Utf8Path) -> anyhow::Result<Option<Approved>> {
-    match std::fs::read(file) {
+    match read_regular(file, Links::Followed, MAX_BYTES) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).with_context(|| {
             format!("could not read what you approved in `{file}`; remove the file and run `dispatch trust` again")
         })?)),

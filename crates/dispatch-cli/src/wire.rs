@@ -474,7 +474,7 @@ pub fn own_program() -> anyhow::Result<Utf8PathBuf> {
 }
 
 /// The path without `.` and `..`, by its text alone: the slots root may not exist yet.
-fn normal(path: &Utf8Path) -> Utf8PathBuf {
+pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
     let mut normal = Utf8PathBuf::new();
     for component in path.components() {
         match component {

@@ -22,6 +22,7 @@ pub mod lane;
 pub mod launch;
 pub mod message;
 pub mod names;
+pub mod nearest;
 pub mod object;
 pub mod outcome;
 pub mod parent;

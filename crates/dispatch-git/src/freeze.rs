@@ -9,6 +9,7 @@ use camino::Utf8Path;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::TreePath;
 use dispatch_engine::ports::{Frozen, Nested};
+use dispatch_proc::{Links, read_regular};
 
 use crate::git::GitCall;
 use crate::private_dir::PrivateDir;
@@ -17,6 +18,8 @@ use crate::{GitError, Repository};
 
 /// Files of repositories inside a slot that are saved, at most.
 const MAX_NESTED_FILES: usize = 50_000;
+/// The most bytes of a file that holds the id of a commit.
+const COMMIT_MAX_BYTES: u64 = 200;
 /// Files named to one git process, which has room for about this many long names.
 const FILES_A_CALL: usize = 200;
 
@@ -78,8 +81,9 @@ impl<'a> Files<'a> {
 
     /// The commit last checked out here, whole.
     pub(crate) fn checked_out(&self) -> Option<CommitId> {
-        let text = fs::read_to_string(self.private.path().join("checked-out")).ok()?;
-        CommitId::parse(text.trim()).ok()
+        let file = self.private.path().join("checked-out");
+        let text = read_regular(&file, Links::Refused, COMMIT_MAX_BYTES).ok()?;
+        CommitId::parse(std::str::from_utf8(&text).ok()?.trim()).ok()
     }
 
     fn look(&self, index: &Utf8Path) -> Result<Finds, GitError> {

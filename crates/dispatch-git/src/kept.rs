@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8Path;
 use dispatch_core::hex::hex;
 use dispatch_core::path::RepoPath;
+use dispatch_proc::{Links, read_regular};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -14,6 +15,9 @@ use crate::private_dir::PrivateDir;
 use crate::walk::{Kind, Step, absolute, reached_without_links, walk};
 
 const MANIFESTS: &str = "kept.json";
+
+/// The most bytes that are read of it: a digest for each of the configured folders.
+const MANIFESTS_MAX_BYTES: u64 = 1 << 20;
 
 /// What we remember of the folders: one digest each over path, inode, size and change time of all they hold.
 ///
@@ -46,7 +50,8 @@ pub(crate) fn split(
     keep: &[RepoPath],
 ) -> Result<(Vec<RepoPath>, Vec<RepoPath>), GitError> {
     // What cannot be read remembers nothing: everything is thrown away, which loses no work.
-    let known: Manifests = fs::read(private.path().join(MANIFESTS))
+    let manifests = private.path().join(MANIFESTS);
+    let known: Manifests = read_regular(&manifests, Links::Refused, MANIFESTS_MAX_BYTES)
         .ok()
         .and_then(|text| serde_json::from_slice(&text).ok())
         .unwrap_or_default();

@@ -4,10 +4,10 @@
 //! directory has its own configuration, index and ignore rules, and no hooks, drivers or remotes. Objects are
 //! written into the common store, so that refs and pushes find them.
 
-use std::fs;
 use std::io::Write as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_proc::{Links, read_regular};
 
 use crate::git::{GitCall, Place};
 use crate::repository::make_private_folder;
@@ -39,7 +39,8 @@ impl PrivateDir {
     /// Writes a file of it whole, unless it is as it should be already.
     pub(crate) fn write(&self, name: &str, content: &[u8]) -> Result<(), GitError> {
         let path = self.git_dir.join(name);
-        if fs::read(&path).is_ok_and(|found| found == content) {
+        let found = read_regular(&path, Links::Refused, content.len() as u64);
+        if found.is_ok_and(|found| found == content) {
             return Ok(());
         }
         // Several supervisors use the same directory at once: each writes a file of its own name.

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::{CommitId, TreeId};
+use dispatch_proc::{Links, read_regular};
 
 use crate::git::{Git, GitCall, Place};
 use crate::private_dir::PrivateDir;
@@ -13,6 +14,9 @@ use crate::{GitError, Identity, VcsSettings};
 
 /// How long the lock around worktrees and ref deletions is waited for.
 const REPOSITORY_LOCK_PATIENCE: Duration = Duration::from_mins(2);
+
+/// The largest file of ignore rules that is used.
+const EXCLUDES_MAX_BYTES: u64 = 1 << 20;
 
 /// A repository with a main checkout.
 #[derive(Debug)]
@@ -109,7 +113,9 @@ impl Repository {
         let mut excludes = Vec::new();
         for file in [excludes_file.map(Utf8PathBuf::from), Some(common_dir.join("info/exclude"))] {
             // A file that is not there ignores nothing.
-            excludes.extend(file.and_then(|file| std::fs::read(file).ok()).unwrap_or_default());
+            let found =
+                file.and_then(|file| read_regular(&file, Links::Followed, EXCLUDES_MAX_BYTES).ok());
+            excludes.extend(found.unwrap_or_default());
             excludes.push(b'\n');
         }
         let remote = Remote::read(&git, &code_root, &common_dir, &settings)?;

@@ -8,6 +8,7 @@ use camino::Utf8Path;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_engine::ports::{Lying, Prepared, SlotPlace};
+use dispatch_proc::{Links, read_regular};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
@@ -15,6 +16,9 @@ use crate::freeze::Files;
 use crate::walk::{Kind, Step, absolute, make_readable, reached_without_links, remove_all, walk};
 use crate::worktree::Standing;
 use crate::{GitError, Repository, kept};
+
+/// The largest file in a slot whose content is asked for; a larger one is another thing than any we would write.
+const LYING_MAX_BYTES: u64 = 16 << 20;
 
 /// Where a commit was saved.
 type Rescued = (String, CommitId);
@@ -245,7 +249,11 @@ pub(crate) fn lying_at(root: &Utf8Path, path: &RepoPath) -> Result<Lying, GitErr
             Err(error) => return Err(GitError::file("look at", part)(error)),
         }
     }
-    fs::read(&at).map(Lying::File).map_err(GitError::file("read", at))
+    match read_regular(&at, Links::Refused, LYING_MAX_BYTES) {
+        Ok(bytes) => Ok(Lying::File(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::InvalidInput => Ok(Lying::Other),
+        Err(error) => Err(GitError::file("read", at)(error)),
+    }
 }
 
 /// The private git directory's name for a slot's verification tree.

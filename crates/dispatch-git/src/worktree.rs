@@ -123,7 +123,10 @@ impl Repository {
         let entries = parent.read_dir_utf8().map_err(GitError::file("read the folder", &parent))?;
         for entry in entries.filter_map(Result::ok) {
             let admin = entry.path();
-            let Ok(pointer) = fs::read(admin.join("gitdir")) else { continue };
+            let pointer = admin.join("gitdir");
+            let Ok(pointer) = read_regular(&pointer, Links::Refused, POINTER_MAX_BYTES) else {
+                continue;
+            };
             let pointer = pointer.strip_suffix(b"\n").unwrap_or(&pointer);
             let git_file = admin.as_std_path().join(std::ffi::OsStr::from_bytes(pointer));
             let tree = git_file.parent().and_then(|tree| fs::metadata(tree).ok());

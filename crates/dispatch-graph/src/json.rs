@@ -12,8 +12,8 @@
 //! | `criticalPath[]` | ids, what is done first first |
 //! | `waves[][]`, `stuck[]` | ids, only with a plan |
 //!
-//! Tasks, edges and problems are sorted; ids are in the board's own spelling. Facts of a task hold for the whole board,
-//! whatever is shown.
+//! Tasks, edges and problems are sorted; ids are in the board's own spelling. Facts of a task, `problems` and
+//! `criticalPath` hold for the whole board, whatever is shown.
 
 use serde::Serialize;
 

@@ -29,5 +29,5 @@ pub mod waves;
 pub use graph::{Edge, EdgeKind, Graph, Grounds, Node};
 pub use overlap::Overlap;
 pub use problem::{Problem, Step};
-pub use view::{Filter, Finished, NoSuchTask, View};
+pub use view::{Filter, Finished, NoSuchTask, Scope, Unknown, View};
 pub use waves::{Capacity, Waves, plan};

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::graph::EdgeKind;
 use crate::label::{one_line, shorten};
 use crate::tone::Tone;
-use crate::view::View;
+use crate::view::{Scope, View};
 
 /// The most problems spelled out in a picture.
 pub(crate) const PROBLEMS_SHOWN: usize = 20;
@@ -84,10 +84,14 @@ pub(crate) fn problem_lines(view: &View<'_>) -> Vec<String> {
     if problems.is_empty() && view.graph.complete {
         return Vec::new();
     }
+    let whole = match view.scope {
+        Scope::Board => "",
+        Scope::Filtered => " of the whole board",
+    };
     let mut lines = vec![match problems.len() {
         0 => "The board could not be read completely".to_owned(),
-        1 => "1 problem".to_owned(),
-        many => format!("{many} problems"),
+        1 => format!("1 problem{whole}"),
+        many => format!("{many} problems{whole}"),
     }];
     lines.extend(
         problems.iter().take(PROBLEMS_SHOWN).map(|problem| shorten(&problem.to_string(), 160)),

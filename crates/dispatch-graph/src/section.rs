@@ -20,6 +20,11 @@ pub enum Change {
 /// Why the part cannot be found.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum SectionError {
+    /// No marker at all: the document was not written for the graph.
+    #[error(
+        "it has no place for the graph; put the lines `{BEGIN}` and `{END}` where it is to stand"
+    )]
+    NoMarkers,
     /// One marker without the other.
     #[error(
         "it holds `{found}` without `{missing}`; put the other marker back, or remove this one"
@@ -48,16 +53,16 @@ pub fn mermaid_part(chart: &str) -> String {
     format!("{BEGIN}\n```mermaid\n{}\n```\n{END}", chart.trim_end())
 }
 
-/// Puts the part into a document in place of the one there, or at its end when there is none. Every byte outside the
-/// markers stays; between them the document's own line ends are used.
+/// Puts the part into a document in place of the one there. Every byte outside the markers stays; between them the
+/// document's own line ends are used.
 ///
 /// # Errors
 ///
-/// When the markers do not form exactly one pair.
+/// When the markers do not form exactly one pair. A document without them is not one to write to.
 pub fn put(document: &[u8], part: &str) -> Result<Change, SectionError> {
     let (begins, ends) = (places(document, BEGIN), places(document, END));
     let (before, after) = match (begins.as_slice(), ends.as_slice()) {
-        ([], []) => (document.len(), document.len()),
+        ([], []) => return Err(SectionError::NoMarkers),
         ([_], []) => return Err(SectionError::OneMarker { found: BEGIN, missing: END }),
         ([], [_]) => return Err(SectionError::OneMarker { found: END, missing: BEGIN }),
         ([begin], [end]) if begin < end => (*begin, end + END.len()),
@@ -72,19 +77,8 @@ pub fn put(document: &[u8], part: &str) -> Result<Change, SectionError> {
     };
     let part = part.replace('\n', line_end);
     let mut changed = document[..before].to_vec();
-    if begins.is_empty() {
-        if !document.is_empty() && !document.ends_with(b"\n") {
-            changed.extend(line_end.as_bytes());
-        }
-        if !document.is_empty() {
-            changed.extend(line_end.as_bytes());
-        }
-        changed.extend(part.as_bytes());
-        changed.extend(line_end.as_bytes());
-    } else {
-        changed.extend(part.as_bytes());
-        changed.extend(&document[after..]);
-    }
+    changed.extend(part.as_bytes());
+    changed.extend(&document[after..]);
     Ok(if changed == document { Change::None } else { Change::To(changed) })
 }
 
@@ -108,13 +102,6 @@ mod tests {
 
     use super::*;
 
-    fn put_text(document: &str, part: &str) -> String {
-        match put(document.as_bytes(), part).unwrap() {
-            Change::None => document.to_owned(),
-            Change::To(bytes) => String::from_utf8(bytes).unwrap(),
-        }
-    }
-
     #[test]
     fn r1_4_every_byte_outside_the_markers_stays() {
         let before = b"\xff\xfe no text \r\n".to_vec();
@@ -130,13 +117,12 @@ mod tests {
         assert_eq!(put(&changed, &part).unwrap(), Change::None);
     }
 
-    #[test]
-    fn r1_4_a_document_without_the_part_gets_it_at_its_end() {
+    #[test_case(""; "an empty one")]
+    #[test_case("# Notes\n"; "notes of a person")]
+    #[test_case("[core]\n\tbare = false\n"; "no document at all")]
+    fn r1_4_a_document_that_was_not_made_for_the_graph_is_left_alone(document: &str) {
         let part = mermaid_part("flowchart LR");
-        let once = put_text("# Notes", &part);
-        assert_eq!(once, format!("# Notes\n\n{part}\n"));
-        assert_eq!(put_text(&once, &part), once);
-        assert_eq!(put_text("", &part), format!("{part}\n"));
+        assert_eq!(put(document.as_bytes(), &part), Err(SectionError::NoMarkers));
     }
 
     #[test]

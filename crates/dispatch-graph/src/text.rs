@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::graph::{Edge, EdgeKind, Node};
 use crate::label::{one_line, shorten};
 use crate::tone::Tone;
-use crate::view::View;
+use crate::view::{Scope, View};
 
 /// How deep a tree goes before it goes on below.
 const DEPTH: usize = 24;
@@ -40,7 +40,14 @@ pub fn render(view: &View<'_>) -> String {
             .iter()
             .map(|position| view.graph.nodes[*position].id.as_str())
             .collect();
-        let _ = writeln!(out, "critical path (*): {}", ids.join(" → "));
+        let whole = match view.scope {
+            Scope::Board => "",
+            Scope::Filtered => " of the whole board",
+        };
+        let _ = writeln!(out, "critical path{whole} (*): {}", ids.join(" → "));
+    }
+    if view.scope == Scope::Filtered && !view.graph.problems.is_empty() {
+        out.push_str("problems of the whole board:\n");
     }
     for problem in &view.graph.problems {
         let _ = writeln!(out, "problem: {problem}");

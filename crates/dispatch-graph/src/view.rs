@@ -1,13 +1,15 @@
 //! What of a graph is shown (R1.5).
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use dispatch_core::id::TaskId;
+use dispatch_core::nearest::nearest;
 use dispatch_core::status::Status;
 use thiserror::Error;
 
 use crate::graph::{Edge, Graph, Node};
+use crate::label::{one_line, shorten};
 use crate::overlap::{reach, reversed};
 
 /// What is shown. The default shows everything.
@@ -33,12 +35,78 @@ pub enum Finished {
     Hidden,
 }
 
+/// How much of a graph is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All its tasks, or all that are not finished.
+    Board,
+    /// Those a filter chose. The critical path and the problems are the whole board's all the same.
+    Filtered,
+}
+
 /// A root that is not in the graph.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
-#[error("there is no task {id} on the board")]
+#[error("there is no task {id} on the board{}", meant(near.as_deref()))]
 pub struct NoSuchTask {
     /// What was asked for.
     pub id: TaskId,
+    /// The id with the same numbers and another prefix.
+    pub near: Option<Box<str>>,
+}
+
+/// A word of a filter that means nothing on the board: most likely it is misspelt.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown {
+    what: &'static str,
+    word: String,
+    near: Option<String>,
+}
+
+impl fmt::Display for Unknown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let word = shorten(&one_line(&self.word), 60);
+        let near = meant(self.near.as_deref());
+        write!(f, "no task has the {} `{word}`{near}", self.what)
+    }
+}
+
+fn meant(near: Option<&str>) -> String {
+    near.map_or_else(String::new, |near| {
+        format!("; did you mean `{}`?", shorten(&one_line(near), 60))
+    })
+}
+
+impl Filter {
+    /// Its words that mean nothing: statuses which neither the board knows nor a task has, and labels no task has.
+    pub fn unknown(&self, graph: &Graph, statuses: &[String]) -> Vec<Unknown> {
+        let words = |what, asked: &[&str], known: &BTreeSet<&str>| -> Vec<Unknown> {
+            let known_as: BTreeSet<String> = known.iter().map(|word| word.to_lowercase()).collect();
+            let unknown = asked.iter().filter(|word| !known_as.contains(&word.to_lowercase()));
+            unknown
+                .map(|word| Unknown {
+                    what,
+                    word: (*word).to_owned(),
+                    near: nearest(word, known.iter().copied()).map(str::to_owned),
+                })
+                .collect()
+        };
+        let own = graph.nodes.iter().map(|node| node.status.as_str());
+        let known: BTreeSet<&str> = statuses.iter().map(String::as_str).chain(own).collect();
+        let asked: Vec<&str> = self.statuses.iter().map(Status::as_str).collect();
+        let mut unknown = words("status", &asked, &known);
+        let known = graph.nodes.iter().flat_map(|node| &node.labels).map(String::as_str).collect();
+        let asked: Vec<&str> = self.labels.iter().map(String::as_str).collect();
+        unknown.extend(words("label", &asked, &known));
+        unknown
+    }
+
+    fn scope(&self) -> Scope {
+        if self.statuses.is_empty() && self.labels.is_empty() && self.roots.is_empty() {
+            Scope::Board
+        } else {
+            Scope::Filtered
+        }
+    }
 }
 
 /// The part of a graph that is shown. What is said of a task is said of the whole board.
@@ -50,6 +118,8 @@ pub struct View<'a> {
     pub shown: Vec<usize>,
     /// The edges between them.
     pub edges: Vec<Edge>,
+    /// Whether a filter chose them.
+    pub scope: Scope,
 }
 
 impl<'a> View<'a> {
@@ -72,7 +142,7 @@ impl<'a> View<'a> {
         let edges =
             graph.edges.iter().filter(|edge| keep[edge.from] && keep[edge.to]).copied().collect();
         let shown = (0..graph.nodes.len()).filter(|position| keep[*position]).collect();
-        Ok(Self { graph, shown, edges })
+        Ok(Self { graph, shown, edges, scope: filter.scope() })
     }
 
     /// The tasks shown, each with its position.
@@ -83,11 +153,13 @@ impl<'a> View<'a> {
     /// What is shown, in a line.
     pub(crate) fn summary(&self) -> String {
         let finished = self.graph.nodes.iter().filter(|node| node.finished).count();
-        let mut line = format!(
-            "{} of {} tasks, {finished} finished",
-            self.shown.len(),
-            self.graph.nodes.len()
-        );
+        let (shown, all) = (self.shown.len(), self.graph.nodes.len());
+        let mut line = match self.scope {
+            Scope::Board => format!("{shown} of {all} tasks, {finished} finished"),
+            Scope::Filtered => {
+                format!("{shown} of {all} tasks; of the whole board: {finished} finished")
+            }
+        };
         if self.graph.critical_path.len() > 1 {
             let _ = write!(line, ", critical path of {}", self.graph.critical_path.len());
         }
@@ -116,10 +188,17 @@ fn around(graph: &Graph, roots: &[TaskId]) -> Result<Option<BTreeSet<usize>>, No
     let dependents = reversed(&waits);
     let mut found = BTreeSet::new();
     for id in roots {
-        let root = graph.position(id).ok_or_else(|| NoSuchTask { id: id.clone() })?;
+        let root = graph.position(id).ok_or_else(|| no_such_task(graph, id))?;
         found.insert(root);
         found.extend(reach(&waits, root));
         found.extend(reach(&dependents, root));
     }
     Ok(Some(found))
+}
+
+fn no_such_task(graph: &Graph, id: &TaskId) -> NoSuchTask {
+    let numbers = |id: &TaskId| id.canonical().split_once('-').map(|(_, rest)| rest.to_owned());
+    let asked = numbers(id);
+    let near = graph.nodes.iter().find(|node| numbers(&node.id) == asked);
+    NoSuchTask { id: id.clone(), near: near.map(|node| node.id.as_str().into()) }
 }

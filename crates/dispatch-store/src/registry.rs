@@ -1,12 +1,12 @@
 //! The slot registry, `registry.json` (D6.1, D6.2).
 
 use std::collections::BTreeMap;
-use std::fs;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::record::{Phase, Rest, SlotEntry};
 use dispatch_core::slot::SlotName;
 use dispatch_engine::ports::{PortError, Recorded, Registry, SlotChange, SlotPlace};
+use dispatch_proc::{Links, read_regular};
 use serde::{Deserialize, Serialize};
 
 use crate::DiskStore;
@@ -14,6 +14,9 @@ use crate::files::{names_in, read_json, refused, replace_json};
 
 const REGISTRY: &str = "registry.json";
 const REGISTRY_LOCK: &str = "registry.lock";
+
+/// The most bytes of a file of git that holds a path.
+const POINTER_MAX_BYTES: u64 = 8 << 10;
 
 /// The file as it lies on disk.
 #[derive(Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -122,7 +125,11 @@ impl DiskStore {
         let mut found = Vec::new();
         for name in names_in(&list)? {
             // One that vanished or cannot be read is no slot we could use.
-            let Ok(text) = fs::read_to_string(list.join(&name).join("gitdir")) else { continue };
+            let pointer = list.join(&name).join("gitdir");
+            let Ok(bytes) = read_regular(&pointer, Links::Refused, POINTER_MAX_BYTES) else {
+                continue;
+            };
+            let Ok(text) = String::from_utf8(bytes) else { continue };
             let Some(path) = Utf8Path::new(text.trim_end_matches('\n')).parent() else { continue };
             if path.parent() != Some(self.places.slots_root.as_path()) {
                 continue;

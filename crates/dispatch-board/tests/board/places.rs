@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_board::{LocateError, locate};
 use dispatch_testkit::programs::{self, Peer};
 use dispatch_testkit::repo::Repo;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::support::{backlog, scratch};
 
@@ -111,6 +112,17 @@ fn backlog_cwd_decides_and_a_missing_folder_is_an_error() {
     assert_eq!(locate(&one, Some("  ")).unwrap().root, one, "empty is not set");
     let error = locate(&one, Some("missing")).unwrap_err();
     assert_eq!(error.to_string(), format!("`BACKLOG_CWD` is `{one}/missing`, which is no folder"));
+}
+
+/// Whoever can write to the checkout can put a pipe that nobody serves anywhere in it.
+#[test]
+fn a_planted_pipe_is_not_waited_for() {
+    let (_guard, root) = scratch();
+    board(&root.join("backlog"));
+    for name in ["backlog.config.yml", ".git"] {
+        mknodat(CWD, root.join(name).as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    }
+    assert_eq!(locate(&root, None).unwrap().dir, root.join("backlog"));
 }
 
 #[test]

@@ -1,19 +1,32 @@
 //! The documents the graph is written to.
 
-use std::fs::{self, Permissions};
-use std::io::{self, Write};
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_graph::section::{self, Change, SectionError};
+use dispatch_graph::svg;
+use dispatch_proc::{Links, open_regular, read_regular};
 use thiserror::Error;
 use time::OffsetDateTime;
 use time::macros::format_description;
 
+use super::place::{Bounds, PlaceError, What};
+
+/// The largest document or picture that is looked at.
+const MAX_BYTES: u64 = 64 << 20;
+
+/// How much of a document is read for its id.
+const HEAD_BYTES: u64 = 4 << 10;
+
 /// Why a document is left alone.
 #[derive(Debug, Error)]
 pub(super) enum DocumentError {
+    /// Nothing is written there.
+    #[error(transparent)]
+    Place(#[from] PlaceError),
     /// It cannot be read.
     #[error("could not read `{path}`")]
     Read {
@@ -28,6 +41,20 @@ pub(super) enum DocumentError {
         #[source]
         source: SectionError,
     },
+    /// It holds something else than a picture of ours.
+    #[error(
+        "left `{path}` alone: it is no picture that `backlog-graph` drew; `--force` replaces it"
+    )]
+    NotOurPicture { path: Utf8PathBuf },
+}
+
+/// What happens to a file that is no picture of ours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Others {
+    /// It is left alone.
+    Kept,
+    /// It is replaced, as a person wants it.
+    Replaced,
 }
 
 /// A file that would change.
@@ -37,41 +64,51 @@ pub(super) struct Plan {
     bytes: Vec<u8>,
 }
 
-/// Where the graph of a board goes when nothing is said.
-pub(super) fn default_path(board_dir: &Utf8Path) -> Utf8PathBuf {
-    board_dir.join("docs/dependency-graph.md")
-}
-
-/// The document with the part in it; nothing when it is there already.
+/// The document with the part in it, the board's own one when none is named; nothing when the part is there already.
 pub(super) fn with_part(
-    path: &Utf8Path,
-    board_dir: &Utf8Path,
+    named: Option<&Utf8Path>,
+    bounds: &Bounds,
     part: &str,
 ) -> Result<Option<Plan>, DocumentError> {
-    let Some(old) = read(path)? else {
+    let named =
+        named.map_or_else(|| bounds.documents().join("dependency-graph.md"), Utf8Path::to_owned);
+    let path = bounds.check(&named, What::Document)?;
+    let Some(old) = read(&path)? else {
+        bounds.check_new(&path)?;
         let created = OffsetDateTime::now_utc()
             .format(format_description!("[year]-[month]-[day] [hour]:[minute]"))
             .unwrap_or_default();
-        let id = format!("doc-{}", next_number(&board_dir.join("docs")));
+        let id = format!("doc-{}", next_number(&bounds.documents()));
         let text = section::new_document(&id, &created, part);
-        return Ok(Some(Plan { path: path.to_owned(), bytes: text.into_bytes() }));
+        return Ok(Some(Plan { path, bytes: text.into_bytes() }));
     };
     match section::put(&old, part) {
         Ok(Change::None) => Ok(None),
-        Ok(Change::To(bytes)) => Ok(Some(Plan { path: path.to_owned(), bytes })),
-        Err(source) => Err(DocumentError::Markers { path: path.to_owned(), source }),
+        Ok(Change::To(bytes)) => Ok(Some(Plan { path, bytes })),
+        Err(source) => Err(DocumentError::Markers { path, source }),
     }
 }
 
-/// A file that is ours as a whole.
-pub(super) fn whole(path: &Utf8Path, text: String) -> Result<Option<Plan>, DocumentError> {
-    let bytes = text.into_bytes();
-    let same = read(path)?.is_some_and(|old| old == bytes);
-    Ok((!same).then(|| Plan { path: path.to_owned(), bytes }))
+/// The picture as a file of its own; nothing when it is there already.
+pub(super) fn picture(
+    named: &Utf8Path,
+    bounds: &Bounds,
+    drawn: String,
+    others: Others,
+) -> Result<Option<Plan>, DocumentError> {
+    let path = bounds.check(named, What::Picture)?;
+    let bytes = drawn.into_bytes();
+    match read(&path)? {
+        Some(old) if old == bytes => Ok(None),
+        Some(old) if others == Others::Kept && !svg::is_ours(&old) => {
+            Err(DocumentError::NotOurPicture { path })
+        }
+        Some(_) | None => Ok(Some(Plan { path, bytes })),
+    }
 }
 
 fn read(path: &Utf8Path) -> Result<Option<Vec<u8>>, DocumentError> {
-    match fs::read(path) {
+    match read_regular(path, Links::Refused, MAX_BYTES) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(source) => Err(DocumentError::Read { path: path.to_owned(), source }),
@@ -86,10 +123,10 @@ fn next_number(docs: &Utf8Path) -> u64 {
             if depth > 0 && entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 return highest(entry.path(), depth - 1);
             }
-            let text = match entry.path().extension() {
-                Some("md") => fs::read(entry.path()).unwrap_or_default(),
-                _ => return 0,
-            };
+            if entry.path().extension() != Some("md") {
+                return 0;
+            }
+            let text = head(entry.path()).unwrap_or_default();
             let text = String::from_utf8_lossy(&text);
             let ids = text.lines().take(20).filter_map(|line| line.strip_prefix("id:"));
             let numbers = ids.filter_map(|id| {
@@ -103,17 +140,27 @@ fn next_number(docs: &Utf8Path) -> u64 {
     highest(docs, 8).saturating_add(1)
 }
 
+/// The beginning of a document. A pipe or a device in its place is nothing the board program could have numbered.
+fn head(path: &Utf8Path) -> io::Result<Vec<u8>> {
+    let file = open_regular(path, Links::Followed, File::options().read(true))?;
+    let mut bytes = Vec::new();
+    file.take(HEAD_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
 impl Plan {
-    /// Writes the file so that a reader sees the old one or the new one. A link stays one.
+    /// Writes the file so that a reader sees the old one or the new one. A link that came there meanwhile is replaced,
+    /// not followed.
     pub(super) fn write(&self) -> anyhow::Result<()> {
-        let path = self.path.canonicalize_utf8().unwrap_or_else(|_| self.path.clone());
+        let path = &self.path;
         let folder = path
             .parent()
             .filter(|folder| !folder.as_str().is_empty())
             .unwrap_or(Utf8Path::new("."));
         fs::create_dir_all(folder).with_context(|| format!("could not make `{folder}`"))?;
         let failed = || format!("could not write `{path}`");
-        let mode = fs::metadata(&path).ok().map(|old| old.permissions().mode() & 0o777);
+        let old = fs::symlink_metadata(path).ok().filter(fs::Metadata::is_file);
+        let mode = old.map(|old| old.permissions().mode() & 0o777);
         let mut file = tempfile::Builder::new()
             .prefix(".backlog-graph-")
             .permissions(Permissions::from_mode(0o666))
@@ -124,7 +171,7 @@ impl Plan {
             file.as_file().set_permissions(Permissions::from_mode(mode)).with_context(failed)?;
         }
         file.as_file().sync_all().with_context(failed)?;
-        file.persist(&path).with_context(failed)?;
+        file.persist(path).with_context(failed)?;
         Ok(())
     }
 }

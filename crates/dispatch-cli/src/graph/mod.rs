@@ -1,6 +1,7 @@
 //! `backlog-graph`: draws what depends on what (R1).
 
 mod document;
+mod place;
 
 use std::collections::BTreeMap;
 
@@ -13,12 +14,13 @@ use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_graph::{
-    Capacity, Filter, Finished, Graph, Grounds, NoSuchTask, View, dot, json, mermaid, plan,
+    Capacity, Filter, Finished, Graph, Grounds, NoSuchTask, Scope, View, dot, json, mermaid, plan,
     section, svg, text, waves,
 };
 use dispatch_guards::claims::TestSiblings;
 
-use self::document::DocumentError;
+use self::document::{DocumentError, Others};
+use self::place::Bounds;
 use crate::exit::Exit;
 use crate::output;
 use crate::setup::{self, Places};
@@ -39,16 +41,19 @@ pub struct GraphArgs {
     /// The form of the output; with `--plan`, `text` or `json`.
     #[arg(long, value_name = "FORMAT", conflicts_with_all = ["write", "check"])]
     pub format: Option<Format>,
-    /// Put the graph as Mermaid between the markers of a document instead; without PATH into
-    /// `<board directory>/docs/dependency-graph.md`, which is made when it is not there.
+    /// Put the graph as Mermaid between the markers of a document of the repository instead; without PATH into
+    /// `<board directory>/docs/dependency-graph.md`, which is made when it is not there. No link is followed.
     #[arg(long, value_name = "PATH", num_args = 0..=1)]
     pub write: Option<Option<Utf8PathBuf>>,
     /// Write nothing and exit 1 when `--write` would change something.
     #[arg(long)]
     pub check: bool,
-    /// Write the picture to this file, beside everything else.
+    /// Write the picture to this file, beside everything else; one that is there has to be a picture of ours.
     #[arg(long, value_name = "PATH")]
     pub svg: Option<Utf8PathBuf>,
+    /// Let `--svg` replace a file that is no picture of ours.
+    #[arg(long, requires = "svg")]
+    pub force: bool,
     /// Only tasks of this status; may be given several times.
     #[arg(long, value_name = "STATUS")]
     pub status: Vec<String>,
@@ -58,7 +63,7 @@ pub struct GraphArgs {
     /// Only this task, what it waits for and what waits for it; may be given several times.
     #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
     pub root: Vec<TaskId>,
-    /// Hide finished work; the default but for `--format json`.
+    /// Hide finished work; the default but for `--format json` and `--status Done`.
     #[arg(long, conflicts_with = "all")]
     pub open: bool,
     /// Show finished work too.
@@ -101,32 +106,35 @@ pub fn run(args: &GraphArgs) -> anyhow::Result<Exit> {
         output::note("error: a plan is printed as `--format text` or `--format json`");
         return Ok(Exit::Refused);
     }
-    let config = configuration(args, &here, &place);
+    let config = configuration(args, &here, &place)?;
     let graph = draw(&place, config.as_ref());
-    let view = match View::of(&graph, &filter(args)) {
+    let filter = filter(args);
+    let view = match View::of(&graph, &filter) {
         Ok(view) => view,
-        Err(NoSuchTask { id }) if graph.complete => {
-            output::note(&format!("error: there is no task {id} on the board"));
+        Err(error) if graph.complete => {
+            output::note(&format!("error: {error}"));
             return Ok(Exit::Refused);
         }
-        Err(NoSuchTask { id }) => {
-            tell_problems(&graph);
+        Err(NoSuchTask { id, .. }) => {
+            tell_problems(&graph, Scope::Board);
             output::note(&format!("error: {id} was not seen, and the board is incomplete"));
             return Ok(Exit::Unanswered);
         }
     };
-    if args.plan || args.format != Some(Format::Text) {
-        tell_problems(&graph);
+    for unknown in filter.unknown(&graph, &place.config.statuses) {
+        output::note(&format!("note: {unknown}"));
     }
-    let changed = match write(args, &here, &place, &view) {
-        Ok(changed) => changed,
-        Err(error) => {
-            output::error(&anyhow::Error::new(error));
+    if args.plan || args.format != Some(Format::Text) {
+        tell_problems(&graph, view.scope);
+    }
+    match write(args, &here, &place, &view) {
+        Ok(Written::UpToDate) => {}
+        Ok(Written::WouldChange) => return Ok(Exit::Failed),
+        Err(error) if error.is::<DocumentError>() => {
+            output::error(&error);
             return Ok(Exit::Refused);
         }
-    };
-    if changed? {
-        return Ok(Exit::Failed);
+        Err(error) => return Err(error),
     }
     if args.plan {
         print_plan(args, &view, config.as_ref())?;
@@ -154,19 +162,26 @@ pub fn refresh(
 ) -> anyhow::Result<bool> {
     let graph = draw(place, config);
     let view = View::of(&graph, &Filter { finished: Finished::Hidden, ..Filter::default() })?;
-    let path = path.map_or_else(|| document::default_path(&place.dir), Utf8Path::to_owned);
     let part = section::mermaid_part(&mermaid::render(&view));
-    match document::with_part(&path, &place.dir, &part)? {
+    match document::with_part(path, &Bounds::of(place), &part)? {
         None => Ok(false),
         Some(plan) => plan.write().map(|()| true),
     }
 }
 
-/// The dispatcher's configuration, when there is one that can be used: a board may be drawn without.
-fn configuration(args: &GraphArgs, here: &Utf8Path, place: &BoardLocation) -> Option<Config> {
-    let above = place.root.ancestors();
-    let code_root =
-        above.into_iter().find(|folder| folder.join(".git").exists()).unwrap_or(&place.root);
+/// The top of the checkout that holds the board; the board root where there is none.
+fn code_root(place: &BoardLocation) -> &Utf8Path {
+    let mut above = place.root.ancestors();
+    above.find(|folder| folder.join(".git").exists()).unwrap_or(&place.root)
+}
+
+/// The dispatcher's configuration: a board may be drawn without, but not with one that was named and cannot be used.
+fn configuration(
+    args: &GraphArgs,
+    here: &Utf8Path,
+    place: &BoardLocation,
+) -> anyhow::Result<Option<Config>> {
+    let code_root = code_root(place);
     let places = Places {
         code_root: code_root.to_owned(),
         board_dir: place.dir.strip_prefix(code_root).ok().map(Utf8Path::to_owned),
@@ -174,26 +189,33 @@ fn configuration(args: &GraphArgs, here: &Utf8Path, place: &BoardLocation) -> Op
         agent_home: None,
     };
     match setup::read(&places) {
-        Ok(setup) => Some(setup.loaded.config),
-        Err(error) if args.plan || args.config.is_some() => {
-            output::note(&format!("going on without the capacities of the lanes: {error:#}"));
-            None
+        Ok(setup) => Ok(Some(setup.loaded.config)),
+        Err(error) if args.config.is_some() => Err(error),
+        Err(error) => {
+            if args.plan {
+                output::note(&format!("going on without the capacities of the lanes: {error:#}"));
+            }
+            Ok(None)
         }
-        Err(_) => None,
     }
 }
 
 fn filter(args: &GraphArgs) -> Filter {
-    let everything = args.all || (args.format == Some(Format::Json) && !args.open);
+    let statuses: Vec<Status> = args.status.iter().map(|status| Status::parse(status)).collect();
+    let everything =
+        args.all || args.format == Some(Format::Json) || statuses.contains(&Status::Done);
     Filter {
-        statuses: args.status.iter().map(|status| Status::parse(status)).collect(),
+        statuses,
         labels: args.label.clone(),
         roots: args.root.clone(),
-        finished: if everything { Finished::Shown } else { Finished::Hidden },
+        finished: if everything && !args.open { Finished::Shown } else { Finished::Hidden },
     }
 }
 
-fn tell_problems(graph: &Graph) {
+fn tell_problems(graph: &Graph, scope: Scope) {
+    if scope == Scope::Filtered && !graph.problems.is_empty() {
+        output::note("problems of the whole board, whatever is shown:");
+    }
     for problem in &graph.problems {
         output::note(&format!("problem: {problem}"));
     }
@@ -246,34 +268,42 @@ fn count(number: u32) -> usize {
     usize::try_from(number).unwrap_or(usize::MAX)
 }
 
+/// What became of the files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    /// They are as they should be.
+    UpToDate,
+    /// With `--check`: one of them is not.
+    WouldChange,
+}
+
 /// Writes the document and the picture, or says whether that would change something.
-///
-/// The outer error is one of the document's own making, the inner one of writing.
 fn write(
     args: &GraphArgs,
     here: &Utf8Path,
     place: &BoardLocation,
     view: &View<'_>,
-) -> Result<anyhow::Result<bool>, DocumentError> {
+) -> anyhow::Result<Written> {
+    let bounds = Bounds::of(place);
     let mut planned = Vec::new();
     if args.write.is_some() || args.check {
         tell_large(view);
-        let given = args.write.clone().flatten().map(|path| here.join(path));
-        let path = given.unwrap_or_else(|| document::default_path(&place.dir));
+        let named = args.write.clone().flatten().map(|path| here.join(path));
         let part = section::mermaid_part(&mermaid::render(view));
-        planned.push(document::with_part(&path, &place.dir, &part)?);
+        planned.push(document::with_part(named.as_deref(), &bounds, &part)?);
     }
     if let Some(path) = &args.svg {
-        planned.push(document::whole(&here.join(path), svg::render(view))?);
+        let others = if args.force { Others::Replaced } else { Others::Kept };
+        planned.push(document::picture(&here.join(path), &bounds, svg::render(view), others)?);
     }
-    let mut would_change = false;
+    let mut written = Written::UpToDate;
     for plan in planned.into_iter().flatten() {
         if args.check {
             output::note(&format!("`{}` is out of date", plan.path));
-            would_change = true;
-        } else if let Err(error) = plan.write() {
-            return Ok(Err(error));
+            written = Written::WouldChange;
+        } else {
+            plan.write()?;
         }
     }
-    Ok(Ok(would_change))
+    Ok(written)
 }

@@ -77,6 +77,8 @@ pub(super) struct Desk<'a> {
     looked: Option<Instant>,
     report: Option<StatusReport>,
     trouble: Option<String>,
+    /// Why the graph's document is not up to date, as it was told.
+    graph_failed: Option<String>,
     titles: BTreeMap<TaskId, String>,
     activity: BTreeMap<TaskId, String>,
     log: Vec<String>,
@@ -110,6 +112,7 @@ impl<'a> Desk<'a> {
             looked: None,
             report: None,
             trouble: None,
+            graph_failed: None,
             titles: BTreeMap::new(),
             activity: BTreeMap::new(),
             log: Vec::new(),
@@ -281,10 +284,17 @@ impl<'a> Desk<'a> {
             self.say(&change)?;
         }
         if let Some(path) = &self.args.graph {
-            match look::graph(&self.args.global, path.as_ref()) {
-                Ok(true) => self.say("the graph's document was brought up to date")?,
-                Ok(false) => {}
-                Err(error) => self.say(&format!("the graph failed: {error:#}"))?,
+            let failed = match look::graph(&self.args.global, path.as_ref()) {
+                Ok(true) => {
+                    self.say("the graph's document was brought up to date")?;
+                    None
+                }
+                Ok(false) => None,
+                Err(error) => Some(format!("the graph failed: {error:#}")),
+            };
+            if self.graph_failed != failed {
+                self.graph_failed.clone_from(&failed);
+                failed.iter().try_for_each(|failed| self.say(failed))?;
             }
         }
         Ok(())

@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::id::TaskId;
-use dispatch_proc::{Call, Sink};
+use dispatch_proc::{Call, Links, Sink, open_regular};
 use serde::Deserialize;
 
 use crate::wire::Ground;
@@ -184,7 +184,8 @@ fn told(report: &Report) -> PassEnd {
 /// The errors a pass wrote that printed no report.
 fn errors(log: &Utf8Path, from: u64) -> Vec<String> {
     let mut text = String::new();
-    let read = File::open(log).and_then(|mut file| {
+    let opened = open_regular(log, Links::Refused, File::options().read(true));
+    let read = opened.and_then(|mut file| {
         let end = file.metadata()?.len();
         file.seek(SeekFrom::Start(from.max(end.saturating_sub(ERROR_BYTES))))?;
         let mut bytes = Vec::new();

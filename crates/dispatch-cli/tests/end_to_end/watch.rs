@@ -4,6 +4,7 @@ use std::fs;
 
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::wait;
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::session::{PlainSession, Session};
 use crate::world::{World, make_and_tick, task, work};
@@ -202,6 +203,26 @@ fn r2_1_a_merge_starts_a_pass() {
     session.says("T-1: In Progress → Done", 1);
     session.interrupt();
     assert!(session.ends().0.success());
+}
+
+/// R2.3: a document that cannot be written is told once, and Ctrl-C is heard all the same.
+#[test]
+fn r2_3_a_pipe_in_the_place_of_the_graphs_document_stops_nothing() {
+    let Some(world) = World::with_git() else { return };
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs").status("To Do")]);
+    let document = world.board().folder().join("docs/dependency-graph.md");
+    fs::create_dir_all(document.parent().unwrap()).unwrap();
+    mknodat(CWD, document.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+    let session = PlainSession::start(&world, &["--plain", "--interval", "1h", "--graph"]);
+    world.board().set_status("T-1", "Blocked");
+    session.says("the graph failed: could not read", 1);
+
+    session.interrupt();
+
+    let (status, lines) = session.ends();
+    assert!(status.success(), "{lines:?}");
+    let failures = lines.iter().filter(|line| line.contains("the graph failed")).count();
+    assert_eq!(failures, 1, "{lines:?}");
 }
 
 /// R2.2: one frame and no pass.

@@ -3,9 +3,10 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod parsers;
+mod places;
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::process::Output;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -152,27 +153,24 @@ fn r1_4_write_makes_the_document_then_leaves_it_alone_until_something_changed() 
 }
 
 #[test]
-fn r1_4_only_the_part_between_the_markers_changes_and_a_link_stays_one() {
+fn r1_4_only_the_part_between_the_markers_changes_and_the_picture_lies_beside() {
     let place = Place::with_three();
-    let real = place.scratch.root().join("notes.md");
+    let notes = place.board.root().join("notes.md");
     fs::write(
-        &real,
+        &notes,
         "# Mine\r\n<!-- BEGIN backlog-graph -->\r\nold\r\n<!-- END backlog-graph -->\r\nafter",
     )
     .unwrap();
-    fs::set_permissions(&real, fs::Permissions::from_mode(0o640)).unwrap();
-    let link = place.scratch.root().join("link.md");
-    symlink(&real, &link).unwrap();
+    fs::set_permissions(&notes, fs::Permissions::from_mode(0o640)).unwrap();
     let picture = place.scratch.root().join("graph.svg");
-    place.prints(&["--write", link.as_str(), "--svg", picture.as_str()]);
-    assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-    let text = fs::read_to_string(&real).unwrap();
+    place.prints(&["--write", "notes.md", "--svg", picture.as_str()]);
+    let text = fs::read_to_string(&notes).unwrap();
     assert!(text.starts_with("# Mine\r\n<!-- BEGIN backlog-graph -->\r\n```mermaid\r\n"));
     assert!(text.ends_with("```\r\n<!-- END backlog-graph -->\r\nafter"));
-    assert_eq!(fs::metadata(&real).unwrap().permissions().mode() & 0o777, 0o640);
+    assert_eq!(fs::metadata(&notes).unwrap().permissions().mode() & 0o777, 0o640);
     assert_eq!(fs::read_to_string(&picture).unwrap(), place.prints(&["--format", "svg"]));
     let before = seen(&picture);
-    place.prints(&["--write", link.as_str(), "--svg", picture.as_str(), "--check"]);
+    place.prints(&["--write", notes.as_str(), "--svg", picture.as_str(), "--check"]);
     assert_eq!(seen(&picture), before);
     assert!(!place.document().exists());
 }
@@ -180,7 +178,7 @@ fn r1_4_only_the_part_between_the_markers_changes_and_a_link_stays_one() {
 #[test]
 fn r1_4_markers_that_are_no_pair_leave_everything_alone() {
     let place = Place::with_three();
-    let file = place.scratch.root().join("notes.md");
+    let file = place.board.root().join("notes.md");
     for text in [
         "<!-- BEGIN backlog-graph -->\n",
         "<!-- END backlog-graph -->\n<!-- BEGIN backlog-graph -->",
@@ -190,6 +188,56 @@ fn r1_4_markers_that_are_no_pair_leave_everything_alone() {
         assert_eq!(output.status.code(), Some(2), "{}", said(&output));
         assert!(said(&output).contains("left `") && said(&output).contains("notes.md"));
         assert_eq!(fs::read_to_string(&file).unwrap(), text);
+    }
+}
+
+/// R1.5: a word that means nothing on the board is told, with the one it may have been.
+#[test]
+fn r1_5_a_misspelt_filter_is_told() {
+    let place = Place::with_three();
+    let told = |args: &[&str]| {
+        let output = place.run(args);
+        assert_eq!(output.status.code(), Some(0));
+        said(&output)
+    };
+    assert_eq!(
+        told(&["--label", "area:iu", "--status", "queud", "--status", "In Progress"]),
+        "note: no task has the status `queud`; did you mean `Queued`?\n\
+         note: no task has the label `area:iu`; did you mean `area:ui`?\n"
+    );
+    assert_eq!(told(&["--status", "to do", "--label", "AREA:UI"]), "");
+    assert!(told(&["--label", "nothing like it"]).ends_with("the label `nothing like it`\n"));
+    let output = place.run(&["--root", "TASK-3"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(said(&output).contains("no task TASK-3 on the board; did you mean `T-3`?"));
+    let done = place.prints(&["--status", "Done"]);
+    assert!(done.contains("T-1<br>"), "a status that is asked for is not hidden: {done}");
+}
+
+/// R1.2, R1.5: what is said of the whole board under a filter says so.
+#[test]
+fn r1_5_problems_and_the_critical_path_are_the_boards_whatever_is_shown() {
+    let place = Place::with_three();
+    place.board.add(&TaskText::new("T-4", "Loop").depends_on("T-4"));
+    for format in ["mermaid", "dot", "svg", "text"] {
+        let shown = place.prints(&["--format", format, "--label", "area:ui"]);
+        assert!(shown.contains("of the whole board"), "{format}: {shown}");
+        let all = place.prints(&["--format", format]);
+        assert!(!all.contains("of the whole board"), "{format}: {all}");
+    }
+    let text = place.prints(&["--format", "text", "--label", "area:ui"]);
+    assert!(text.contains("critical path of the whole board (*): T-2 → T-3"), "{text}");
+    assert!(said(&place.run(&["--root", "T-2"])).starts_with("problems of the whole board"));
+}
+
+/// A configuration that was named has to be there.
+#[test]
+fn a_named_configuration_that_is_missing_is_an_error() {
+    let place = Place::with_three();
+    for args in [&["--config", "none.json"][..], &["--config", "none.json", "--plan"]] {
+        let output = place.run(args);
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        assert!(said(&output).contains("none.json") && output.stdout.is_empty());
     }
 }
 

@@ -15,7 +15,6 @@ mod lane_settings;
 mod lanes;
 mod load;
 mod model;
-mod nearest;
 mod older;
 mod rules;
 mod shape;
@@ -34,7 +33,6 @@ pub use model::{
     LimitsConfig, Notify, OwnedDod, PathsConfig, PortsConfig, PromptHook, ProvisionConfig,
     ReviewerConfig, ReviewsConfig, SkillsConfig, TemplatesConfig, VcsConfig,
 };
-pub(crate) use nearest::nearest;
 pub use older::OlderDefault;
 pub use rules::usable_model;
 pub use values::{

@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::error::{Fault, Finding};
-use super::nearest::nearest;
+use crate::nearest::nearest;
 
 /// A key of an object.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use thiserror::Error;
 
-use crate::config::nearest;
+use crate::nearest::nearest;
 
 /// The placeholders that every template may use.
 pub const PLACEHOLDERS: &[&str] = &[

@@ -8,6 +8,7 @@ use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_engine::ports::{Lying, Vcs};
 use dispatch_git::VcsSettings;
 use dispatch_proc::{Call, run};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::sandbox::{Sandbox, bytes_path, gits, with_each_git, write};
 
@@ -463,6 +464,27 @@ fn p5_7_what_lies_in_a_slot_is_told_without_following_a_link() {
         fs::rename(&folder, slot.path.join("elsewhere")).unwrap();
         symlink("elsewhere", &folder).unwrap();
         assert_eq!(lying(), Lying::Other);
+    });
+}
+
+/// Whoever can write below the git directory can put pipes there that nobody serves.
+#[test]
+fn v1_3_pipes_planted_in_our_git_directory_are_replaced_and_not_waited_for() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let slot = sandbox.slot("dispatch-1");
+        let start = sandbox.commit("HEAD");
+        repository.prepare_slot(&slot, &start, &[]).unwrap();
+        let private = repository.common_dir().join("dispatch/git/dispatch-1.git");
+        for name in ["config", "info/exclude", "checked-out", "kept.json"] {
+            let at = private.join(name);
+            fs::remove_file(&at).unwrap();
+            mknodat(CWD, at.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
+        }
+        repository.prepare_slot(&slot, &start, &[]).unwrap();
+        for name in ["config", "info/exclude", "checked-out", "kept.json"] {
+            assert!(fs::symlink_metadata(private.join(name)).unwrap().is_file(), "{name}");
+        }
     });
 }
 

@@ -22,6 +22,14 @@ pub fn render(view: &View<'_>) -> String {
     paint::paint(view, &picture)
 }
 
+/// How every picture of ours begins, and no other file.
+const BEGINNING: &str = "<svg xmlns=\"http://www.w3.org/2000/svg\" id=\"backlog-graph\" ";
+
+/// Whether a file holds a picture of ours, of whatever board.
+pub fn is_ours(file: &[u8]) -> bool {
+    file.starts_with(BEGINNING.as_bytes())
+}
+
 /// Where everything is.
 #[derive(Debug)]
 pub(crate) struct Picture {

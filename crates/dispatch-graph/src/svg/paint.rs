@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::measure::{width, wrap};
-use super::{BOX_HEIGHT, BOX_WIDTH, Picture, Point};
+use super::{BEGINNING, BOX_HEIGHT, BOX_WIDTH, Picture, Point};
 use crate::graph::{Edge, EdgeKind, Node};
 use crate::label::one_line;
 use crate::mermaid::problem_lines;
 use crate::tone::Tone;
-use crate::view::View;
+use crate::view::{Scope, View};
 
 const MARGIN: f64 = 28.0;
 const PAD: f64 = 12.0;
@@ -27,7 +27,7 @@ pub(crate) fn paint(view: &View<'_>, picture: &Picture) -> String {
     let top = head.y + 10.0;
     let (full_width, full_height) = (inner + 2.0 * MARGIN, top + picture.height + MARGIN);
     let mut out = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{full_width:.0}\" height=\"{full_height:.0}\" viewBox=\"0 0 {full_width:.0} {full_height:.0}\" role=\"img\" aria-label=\"Dependencies of the tasks of a board\">\n"
+        "{BEGINNING}width=\"{full_width:.0}\" height=\"{full_height:.0}\" viewBox=\"0 0 {full_width:.0} {full_height:.0}\" role=\"img\" aria-label=\"Dependencies of the tasks of a board\">\n"
     );
     out.push_str(&style());
     out.push_str(MARKERS);
@@ -110,7 +110,11 @@ impl Head {
         if path.len() > 1 {
             let ids: Vec<&str> =
                 path.iter().map(|position| view.graph.nodes[*position].id.as_str()).collect();
-            self.text("faint", &format!("Critical path: {}", ids.join(" → ")));
+            let whole = match view.scope {
+                Scope::Board => "",
+                Scope::Filtered => " of the whole board",
+            };
+            self.text("faint", &format!("Critical path{whole}: {}", ids.join(" → ")));
         }
     }
 

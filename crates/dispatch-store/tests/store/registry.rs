@@ -5,6 +5,7 @@ use std::process::Stdio;
 use dispatch_core::record::Phase;
 use dispatch_core::triage::Lane;
 use dispatch_engine::ports::{SlotChange, Store};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::children::{answer, start};
 use crate::{Scratch, attempt, id, record, said, slot};
@@ -112,6 +113,9 @@ fn a_missing_registry_is_rebuilt_from_records_and_the_list_of_worktrees() {
     worktree("gone", scratch.root.join("slots/gone").as_str());
     worktree("verify", scratch.root.join("slots/s-1.verify").as_str());
     worktree("foreign", "/somewhere/else");
+    let planted = scratch.root.join(".git/worktrees/pipe/gitdir");
+    std::fs::create_dir_all(planted.parent().unwrap()).unwrap();
+    mknodat(CWD, planted.as_std_path(), FileType::Fifo, Mode::RWXU, 0).unwrap();
     let registry = store.registry().unwrap();
     let seen: Vec<(&str, Option<String>)> = registry
         .slots

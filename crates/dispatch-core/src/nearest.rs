@@ -1,10 +1,7 @@
 //! The known name nearest to a misspelt one.
 
 /// The candidate that needs the fewest changes to become `found`, if it needs few enough to be meant.
-pub(crate) fn nearest<'a>(
-    found: &str,
-    candidates: impl Iterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(found: &str, candidates: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let found = found.to_lowercase();
     candidates
         .map(|candidate| (distance(&found, &candidate.to_lowercase()), candidate))
