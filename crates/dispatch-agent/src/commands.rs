@@ -145,11 +145,6 @@ impl Commands for SystemCommands {
         identity_of(process).is_alive()
     }
 
-    fn nudge(&self, _process: &ProcessMark) -> Result<(), PortError> {
-        // A supervisor looks for its request at every turn of its loop: there is nothing to send.
-        Ok(())
-    }
-
     fn kill(&self, process: &ProcessMark) -> Result<(), PortError> {
         // One that is gone already is what was wanted.
         identity_of(process).signal(Signal::KILL);

@@ -10,7 +10,8 @@ use std::os::fd::OwnedFd;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::worker_edit::{
-    MAIL_MAX_BYTES, MailAnswer, MailRequest, REQUEST_PREFIX, RESPONSE_PREFIX, is_mail_key,
+    MAIL_MAX_BYTES, MailAnswer, MailRequest, PolicyRule, REQUEST_PREFIX, RESPONSE_PREFIX, Refused,
+    is_mail_key,
 };
 use dispatch_engine::ports::{Mail, Mailbox, PortError};
 use rustix::fs::{AtFlags, Dir, FileType, Mode, OFlags, fstat, open, openat, renameat, unlinkat};
@@ -132,12 +133,11 @@ impl Mailbox for FolderMailbox {
                 }
                 Found::Refused(why) => {
                     if self.remove(&name) {
+                        let why = format!("the request cannot be taken: {why}");
                         let refused = MailAnswer {
                             exit: 2,
                             stdout: String::new(),
-                            stderr: format!(
-                                "refused by policy (W2): the request cannot be taken: {why}\n"
-                            ),
+                            stderr: format!("{}\n", Refused::new(PolicyRule::Mailbox, why)),
                         };
                         // Nobody may be waiting for it at all.
                         self.put(&key, &refused).ok();

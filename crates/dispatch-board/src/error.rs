@@ -21,7 +21,7 @@ pub enum BoardError {
     Lock {
         /// The task.
         id: TaskId,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: LockError,
     },
@@ -62,7 +62,7 @@ pub enum BoardError {
     Io {
         /// The file.
         path: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: io::Error,
     },
@@ -71,7 +71,7 @@ pub enum BoardError {
     NotOurs {
         /// The file.
         path: Utf8PathBuf,
-        /// Why.
+        /// What is wrong with it: the end of a sentence about the file.
         why: String,
     },
     /// The edit cannot be made faithfully.
@@ -79,7 +79,7 @@ pub enum BoardError {
     Edit {
         /// The task.
         id: TaskId,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: EditError,
     },

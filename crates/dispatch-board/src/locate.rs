@@ -49,7 +49,7 @@ pub enum LocateError {
     Config {
         /// The file.
         path: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: io::Error,
     },

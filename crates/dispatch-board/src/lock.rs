@@ -32,7 +32,7 @@ pub enum LockError {
     Io {
         /// The lock.
         path: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: io::Error,
     },

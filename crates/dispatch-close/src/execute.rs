@@ -83,7 +83,7 @@ pub enum CloseEnd {
     Left {
         /// The step.
         step: CloseStep,
-        /// Why.
+        /// What stopped it.
         why: Stop,
     },
 }

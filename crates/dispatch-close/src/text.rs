@@ -33,15 +33,6 @@ pub fn cut_chars(text: &str, limit: usize) -> String {
     cut
 }
 
-/// The longest start of `text` that has at most `limit` bytes.
-pub fn start_of(text: &str, limit: usize) -> &str {
-    let mut end = limit.min(text.len());
-    while !text.is_char_boundary(end) {
-        end -= 1;
-    }
-    &text[..end]
-}
-
 /// The last `lines` lines, at most `limit` bytes of them.
 pub fn tail(text: &str, lines: usize, limit: usize) -> String {
     let text = plain(text);

@@ -105,20 +105,6 @@ fn cycle(board: &Board, task: &Task) -> Option<Vec<TaskId>> {
     None
 }
 
-/// Every task reachable from `id` along dependencies, itself not included unless it lies on a cycle.
-pub fn reachable(board: &Board, id: &TaskId) -> BTreeSet<TaskId> {
-    let mut found = BTreeSet::new();
-    let mut open = vec![id.clone()];
-    while let Some(id) = open.pop() {
-        for next in board.find(&id).into_iter().flat_map(|task| &task.dependencies) {
-            if found.insert(next.clone()) {
-                open.push(next.clone());
-            }
-        }
-    }
-    found
-}
-
 #[cfg(test)]
 mod tests {
     use camino::Utf8Path;

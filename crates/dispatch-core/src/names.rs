@@ -92,7 +92,6 @@ closed_set! {
         LanePaused = "lane-paused",
         ClaimsOverlap = "claims-overlap",
         SettingsUnreadable = "settings-unreadable",
-        SettingsDrift = "settings-drift",
         TooManyFaults = "too-many-faults",
     }
 }

@@ -205,7 +205,7 @@ pub struct SlotEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Pause {
-    /// Why.
+    /// What the lane is paused for.
     pub cause: PauseCause,
     /// What was found, for people.
     pub detail: String,

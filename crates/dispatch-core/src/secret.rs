@@ -1,10 +1,9 @@
 //! Credentials that were handed out, and how their values are found again in files (C3.3).
 
-use std::fmt::Write as _;
-
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
+use crate::hex::hex;
 use crate::launch::is_credential_name;
 
 /// A shorter value would match by chance.
@@ -118,11 +117,7 @@ fn holds_credential(name: &str) -> bool {
 }
 
 fn sha256(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut text, byte| {
-        // Writing into a text cannot fail.
-        let _written = write!(text, "{byte:02x}");
-        text
-    })
+    hex(&Sha256::digest(bytes))
 }
 
 #[cfg(test)]

@@ -85,7 +85,7 @@ pub enum ExplainedLaunch {
     },
     /// It would not.
     Refused {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
 }
@@ -104,7 +104,7 @@ pub enum ExplainError {
     Port {
         /// The task.
         id: TaskId,
-        /// What.
+        /// What could not be read.
         #[source]
         source: Box<PortError>,
     },

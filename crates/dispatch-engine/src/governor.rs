@@ -29,7 +29,7 @@ pub enum Gate {
     Probe,
     /// It is paused, or the attempt that finds out is under way.
     Paused {
-        /// Why.
+        /// What the lane is paused for.
         cause: PauseCause,
         /// Until when and what was found, for a person.
         detail: String,

@@ -14,7 +14,7 @@ pub enum GitError {
     Proc {
         /// The command line, without credentials.
         command: String,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: ProcError,
     },
@@ -43,7 +43,7 @@ pub enum GitError {
         doing: &'static str,
         /// On what.
         path: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: std::io::Error,
     },

@@ -23,7 +23,7 @@ pub enum Problem {
         task: TaskId,
         /// The dependency as written.
         dependency: String,
-        /// Why.
+        /// What keeps it from becoming done.
         why: NeverDone,
     },
     /// A dependency that was not seen on a board that was not read completely.

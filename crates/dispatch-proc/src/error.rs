@@ -21,7 +21,7 @@ pub enum ProcError {
         program: Utf8PathBuf,
         /// The working directory.
         dir: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: std::io::Error,
     },
@@ -32,7 +32,7 @@ pub enum ProcError {
         program: Utf8PathBuf,
         /// The file.
         path: Utf8PathBuf,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: std::io::Error,
     },
@@ -43,7 +43,7 @@ pub enum ProcError {
         program: Utf8PathBuf,
         /// Its number.
         pid: i32,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: std::io::Error,
     },
@@ -52,7 +52,7 @@ pub enum ProcError {
     Attribute {
         /// What was tried.
         what: &'static str,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: std::io::Error,
     },

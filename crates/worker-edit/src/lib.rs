@@ -12,7 +12,9 @@ use std::collections::BTreeSet;
 use std::io::{Read, Write};
 use std::process::ExitCode;
 
-use dispatch_core::worker_edit::{Draft, MailAnswer, MailRequest, TEXT_MAX_BYTES};
+use dispatch_core::worker_edit::{
+    Draft, MailAnswer, MailRequest, PolicyRule, Refused, TEXT_MAX_BYTES,
+};
 
 use crate::client::ClientError;
 
@@ -44,7 +46,7 @@ fn ask() -> Result<MailAnswer, (i32, String)> {
         .skip(1)
         .map(std::ffi::OsString::into_string)
         .collect::<Result<_, _>>()
-        .map_err(|_| refused(&"refused by policy (W1.3): the arguments must be UTF-8"))?;
+        .map_err(|_| refused(&Refused::new(PolicyRule::Texts, "the arguments must be UTF-8")))?;
     let task = std::env::var("DISPATCH_TASK_ID").ok();
     let draft =
         Draft::parse(&argv, task.as_deref(), &BTreeSet::new()).map_err(|error| refused(&error))?;
@@ -74,7 +76,8 @@ fn read_stdin() -> Result<String, String> {
             Ok(String::from_utf8_lossy(error.as_bytes()).into_owned())
         }
         Err(_) => {
-            Err("refused by policy (W1.3): the text on standard input must be UTF-8".to_owned())
+            let why = "the text on standard input must be UTF-8";
+            Err(Refused::new(PolicyRule::Texts, why).to_string())
         }
     }
 }

@@ -205,7 +205,6 @@ fn d6_4_a_supervisor_gets_the_lock_and_a_session_of_its_own() {
     // A check we run ends what it left behind, but not a supervisor.
     assert!(commands.run(&spec(&desk, "true", &marker("beside")), &mut || ()).unwrap().succeeded());
     assert!(commands.is_alive(&mark));
-    commands.nudge(&mark).unwrap();
     commands.kill(&mark).unwrap();
     wait::until("the supervisor to end", || !commands.is_alive(&mark));
     wait::until("its lock to be free", || again.try_lock().is_ok());

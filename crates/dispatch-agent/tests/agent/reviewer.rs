@@ -121,8 +121,8 @@ fn c7_1_a_reviewer_has_fresh_private_folders() {
     let mut request = request(&desk, "http://127.0.0.1:9", "fresh");
     request.env = vec![
         ("PATH".into(), desk.path()),
-        ("HOME".into(), "/root".into()),
-        ("CLAUDE_CONFIG_DIR".into(), "/root/.claude".into()),
+        ("HOME".into(), "/home/person".into()),
+        ("CLAUDE_CONFIG_DIR".into(), "/home/person/.claude".into()),
     ];
     let review = agent.review(&request, &mut || ());
     assert!(matches!(review, Review::Verdict { verdict: Verdict::Approve, .. }), "{review:?}");

@@ -24,9 +24,9 @@ pub(super) struct DemoTask {
 pub(super) enum Act {
     /// Writes a file, ticks the criterion and says so.
     Write {
-        /// Where.
+        /// The path of the file.
         path: &'static str,
-        /// What.
+        /// What the file holds then.
         content: &'static str,
     },
     /// Ends with a question.

@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_foreign_task_is_refused_with_the_rule() {
         let answer = worker_edit(json!({ "task": "T-1", "argv": ["T-2", "--view"] })).unwrap();
-        assert_eq!(answer["rule"], "W1.1");
+        assert_eq!(answer["rule"], "own-task");
     }
 
     #[test]

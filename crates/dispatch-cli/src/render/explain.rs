@@ -16,9 +16,9 @@ pub fn explanation(explanation: &Explanation) -> String {
         "Guards".to_owned(),
     ];
     for guard in &explanation.guards {
-        let name = guard.guard.map(guard_name).unwrap_or_default();
+        let name = guard.guard.map_or("", Guard::name);
         let reason = guard.reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-        lines.push(format!("  {name:<24} {}{reason}", guard.verdict));
+        lines.push(format!("  {name:<14} {}{reason}", guard.verdict));
         lines.extend(
             guard
                 .comment
@@ -86,21 +86,6 @@ fn claims(explanation: &Explanation) -> Vec<String> {
         )
     }));
     lines
-}
-
-fn guard_name(guard: Guard) -> String {
-    let about = match guard {
-        Guard::Readiness => "readiness",
-        Guard::Permissions => "permissions",
-        Guard::Tier => "tier",
-        Guard::Paths => "paths",
-        Guard::Dependencies => "dependencies",
-        Guard::ParentBranch => "parent branch",
-        Guard::Attempts => "attempts",
-        Guard::Capacity => "capacity",
-        Guard::Claims => "claims",
-    };
-    format!("{:<3} {about}", guard.number())
 }
 
 fn why(reason: &DenyReason) -> String {

@@ -1,6 +1,7 @@
 //! The sentences of the comments, in each language.
 
 use dispatch_core::config::Language;
+use dispatch_core::message::blocked_word;
 use dispatch_core::names::{BlockReason, RequeueReason};
 
 /// The fixed words of a comment.
@@ -38,7 +39,7 @@ impl Words {
 }
 
 const ENGLISH: Words = Words {
-    blocked: "Blocked",
+    blocked: blocked_word(Language::En),
     requeued: "Back to Queued",
     cancelled: "Cancelled",
     proposed: "Proposed",
@@ -62,7 +63,7 @@ const ENGLISH: Words = Words {
 };
 
 const SPANISH: Words = Words {
-    blocked: "Bloqueada",
+    blocked: blocked_word(Language::Es),
     requeued: "De vuelta a Queued",
     cancelled: "Cancelada",
     proposed: "Propuesta",

@@ -67,7 +67,7 @@ pub enum Fault {
     Twice,
     /// The values are allowed and probably not meant (warnings only).
     Unlikely {
-        /// Why.
+        /// The reason, in words.
         because: String,
     },
 }

@@ -15,7 +15,9 @@ pub use environment::{
 };
 pub use presets::{Preset, preset_readable};
 pub use reviewer::{REVIEWER_MAX_TURNS, ReviewerLaunch, VERDICT_SCHEMA, reviewer_launch};
-pub use tools::{FRONTIER_DENIED_TOOLS, PERMISSION_MODE, built_in_deny, expected_surface};
+pub use tools::{
+    BARE_TOOLS, FRONTIER_DENIED_TOOLS, FULL_TOOLS, PERMISSION_MODE, built_in_deny, expected_surface,
+};
 pub use worker::{
     Account, Launch, LaunchRefusal, LaunchRequest, Limits, RefusedBecauseOf, Rules, WorkerPlaces,
     build_launch, is_set_by_us,

@@ -8,11 +8,11 @@ use crate::triage::Lane;
 /// The permission mode of every launch: what nothing grants is refused, and nobody is asked.
 pub const PERMISSION_MODE: &str = "dontAsk";
 
-/// What the bare mode has.
-const BARE_TOOLS: &[&str] = &["Bash", "Edit", "Read"];
+/// The tools there are in bare mode.
+pub const BARE_TOOLS: &[&str] = &["Bash", "Edit", "Read"];
 
-/// What the full harness has; some of these are denied. `Skill` is there unless slash commands are turned off.
-const FULL_TOOLS: &[&str] = &[
+/// The tools of the full harness; some of these are denied. `Skill` is there unless slash commands are turned off.
+pub const FULL_TOOLS: &[&str] = &[
     "Agent",
     "Bash",
     "CronCreate",

@@ -1,21 +1,13 @@
-//! Sentences for the closed sets that the pass and notifications report.
+//! Sentences for the causes of a pause, as the pass and notifications report them.
 
 use crate::config::Language;
-use crate::names::{PauseCause, WaitReason};
+use crate::names::PauseCause;
 
 /// Why a lane is paused and what a person can do about it.
 pub const fn pause_sentence(language: Language, cause: PauseCause) -> &'static str {
     match language {
         Language::En => pause_en(cause),
         Language::Es => pause_es(cause),
-    }
-}
-
-/// Why a task waits and what ends the wait.
-pub const fn wait_sentence(language: Language, reason: WaitReason) -> &'static str {
-    match language {
-        Language::En => wait_en(reason),
-        Language::Es => wait_es(reason),
     }
 }
 
@@ -97,50 +89,6 @@ const fn pause_es(cause: PauseCause) -> &'static str {
     }
 }
 
-const fn wait_en(reason: WaitReason) -> &'static str {
-    match reason {
-        WaitReason::PermissionConflict => {
-            "A loaded settings rule conflicts with what the lane grants: run `dispatch explain`."
-        }
-        WaitReason::DependencyNotDone => "A dependency is not Done yet.",
-        WaitReason::ParentBranchMissing => "The parent's branch is not on the remote.",
-        WaitReason::RemoteUnknown => "The remote could not be seen.",
-        WaitReason::BoardIncomplete => "Part of the board could not be read.",
-        WaitReason::LaneAtCapacity => "The lane runs as many tasks as it may.",
-        WaitReason::NoFreeSlot => "All slots are in use.",
-        WaitReason::LanePaused => "The lane is paused.",
-        WaitReason::ClaimsOverlap => "A running task claims the same files.",
-        WaitReason::SettingsUnreadable => "A settings file of the lane cannot be read.",
-        WaitReason::SettingsDrift => "The slot's settings differ from those that were judged.",
-        WaitReason::TooManyFaults => {
-            "Too many attempts were lost to faults of the machine: when it is well again, run `dispatch retry <ID>`."
-        }
-    }
-}
-
-const fn wait_es(reason: WaitReason) -> &'static str {
-    match reason {
-        WaitReason::PermissionConflict => {
-            "Una regla de configuración cargada choca con lo que el carril concede: ejecute `dispatch explain`."
-        }
-        WaitReason::DependencyNotDone => "Una dependencia aún no está en Done.",
-        WaitReason::ParentBranchMissing => "La rama de la tarea madre no está en el remoto.",
-        WaitReason::RemoteUnknown => "No se pudo ver el remoto.",
-        WaitReason::BoardIncomplete => "No se pudo leer parte del tablero.",
-        WaitReason::LaneAtCapacity => "El carril ejecuta todas las tareas que puede.",
-        WaitReason::NoFreeSlot => "Todos los slots están en uso.",
-        WaitReason::LanePaused => "El carril está en pausa.",
-        WaitReason::ClaimsOverlap => "Una tarea en curso reclama los mismos archivos.",
-        WaitReason::SettingsUnreadable => {
-            "No se puede leer un archivo de configuración del carril."
-        }
-        WaitReason::SettingsDrift => "La configuración del slot difiere de la que se juzgó.",
-        WaitReason::TooManyFaults => {
-            "Demasiados intentos perdidos por fallos de la máquina: cuando esté bien, ejecute `dispatch retry <ID>`."
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -153,9 +101,6 @@ mod tests {
         for language in Language::ALL {
             for cause in PauseCause::ALL {
                 assert!(sentences.insert(pause_sentence(*language, *cause)), "{cause}");
-            }
-            for reason in WaitReason::ALL {
-                assert!(sentences.insert(wait_sentence(*language, *reason)), "{reason}");
             }
         }
     }

@@ -6,7 +6,17 @@ mod catalogue;
 mod causes;
 
 pub use catalogue::{fill, placeholders};
-pub use causes::{pause_sentence, wait_sentence};
+pub use causes::pause_sentence;
+
+use crate::config::Language;
+
+/// What every comment about a blocked task begins with, so that it is found again (D8.1).
+pub const fn blocked_word(language: Language) -> &'static str {
+    match language {
+        Language::En => "Blocked",
+        Language::Es => "Bloqueada",
+    }
+}
 
 crate::catalogue! {
     /// Texts of the pass, the sweep and notifications.
@@ -149,7 +159,6 @@ crate::catalogue! {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Language;
 
     #[test]
     fn k3_both_languages_have_the_same_placeholders() {
@@ -160,6 +169,25 @@ mod tests {
     fn k3_no_two_languages_share_a_sentence() {
         for message in Message::ALL {
             assert_ne!(message.text(Language::En), message.text(Language::Es), "{message:?}");
+        }
+    }
+
+    /// D8.1: the texts of a task that is blocked are found by their first word.
+    #[test]
+    fn k3_what_says_that_a_task_is_blocked_begins_with_that_word() {
+        let blocking = [
+            Message::PullRequestClosed,
+            Message::ChangesRequested,
+            Message::MergedWithLaterCommits,
+            Message::DoneWhileClosed,
+            Message::Orphan,
+            Message::DispatchFailed,
+        ];
+        for language in Language::ALL {
+            let begin =
+                |message: &&Message| message.text(*language).starts_with(blocked_word(*language));
+            let found: Vec<&Message> = Message::ALL.iter().filter(begin).collect();
+            assert_eq!(found, blocking.iter().collect::<Vec<_>>(), "{language}");
         }
     }
 

@@ -1,6 +1,8 @@
 //! What a worker is told about earlier attempts (D8.1).
 
 use super::fence::{fenced, inline};
+use crate::config::Language;
+use crate::message::blocked_word;
 use crate::task::{Comment, DISPATCH_AUTHOR, WORKER_AUTHOR_PREFIX};
 
 /// What earlier attempts left for this one. Reviews of the pull request are comments by then.
@@ -27,10 +29,9 @@ pub fn comments_since_block(comments: &[Comment]) -> &[Comment] {
 
 /// Whether it is one of our comments that say why a task is blocked.
 pub fn is_block_comment(comment: &Comment) -> bool {
-    const BLOCKED: [&str; 2] = ["Blocked", "Bloqueada"];
     let body = comment.body.trim_start().trim_start_matches('*');
     comment.author.as_deref().map(bare) == Some(DISPATCH_AUTHOR)
-        && BLOCKED.iter().any(|word| body.starts_with(word))
+        && Language::ALL.iter().any(|language| body.starts_with(blocked_word(*language)))
 }
 
 /// An author without the mark that the board may put before a name.

@@ -38,7 +38,7 @@ pub enum SkillIndexError {
         skill: Utf8PathBuf,
         /// The trigger.
         trigger: String,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: globset::Error,
     },

@@ -1,7 +1,6 @@
 //! The policy over the argument vector (W1.1, W1.2, W1.4).
 
 use std::collections::BTreeSet;
-use std::fmt;
 
 use serde::Serialize;
 use thiserror::Error;
@@ -25,31 +24,19 @@ pub enum Request {
     Edits(Vec<WorkerEdit>),
 }
 
-/// The rule that refuses a request.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum PolicyRule {
-    /// The own task only, one of it, and nothing that is not understood.
-    OwnTask,
-    /// The closed list of edits.
-    AllowedEdits,
-    /// What texts and numbers may be.
-    Texts,
-}
-
-impl PolicyRule {
-    /// Its number.
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::OwnTask => "W1.1",
-            Self::AllowedEdits => "W1.2",
-            Self::Texts => "W1.3",
-        }
-    }
-}
-
-impl fmt::Display for PolicyRule {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+closed_set! {
+    /// The rule that refuses a request.
+    PolicyRule, "rule of the worker's edits" {
+        /// The own task only, one of it, and nothing that is not understood (W1.1).
+        OwnTask = "own-task",
+        /// The closed list of edits (W1.2).
+        AllowedEdits = "allowed-edits",
+        /// What texts and numbers may be (W1.3).
+        Texts = "texts",
+        /// Where requests are put, and what they may look like there (W2).
+        Mailbox = "mailbox",
+        /// An edit may not make a field read differently that is not the worker's (W2).
+        ProtectedFields = "protected-fields",
     }
 }
 
@@ -64,7 +51,8 @@ pub struct Refused {
 }
 
 impl Refused {
-    fn new(rule: PolicyRule, message: impl Into<String>) -> Self {
+    /// A refusal by a rule.
+    pub fn new(rule: PolicyRule, message: impl Into<String>) -> Self {
         Self { rule, message: message.into() }
     }
 }
@@ -342,8 +330,8 @@ mod tests {
         Draft::parse(&argv, Some("T-5.1"), &BTreeSet::from([7]))?.with_stdin("from standard input")
     }
 
-    fn rule_of(words: &[&str]) -> &'static str {
-        judge(words).unwrap_err().rule.as_str()
+    fn rule_of(words: &[&str]) -> PolicyRule {
+        judge(words).unwrap_err().rule
     }
 
     #[test]
@@ -419,7 +407,7 @@ mod tests {
     #[test_case(&["T-5.1", "--notes", "--plan"]; "a flag for a value")]
     #[test_case(&["T-5.1", "--view=yes"]; "a value for a flag without one")]
     fn w1_1_what_is_not_understood_is_refused(words: &[&str]) {
-        assert_eq!(rule_of(words), "W1.1");
+        assert_eq!(rule_of(words), PolicyRule::OwnTask);
     }
 
     #[test_case(&["T-5.1"]; "nothing to do")]
@@ -440,7 +428,7 @@ mod tests {
     #[test_case(&["T-5.1", "--notes=x", "--notes=y"]; "twice the same section")]
     #[test_case(&["T-5.1", "--notes", "-", "--plan", "-"]; "standard input twice")]
     fn w1_2_everything_else_is_refused(words: &[&str]) {
-        assert_eq!(rule_of(words), "W1.2");
+        assert_eq!(rule_of(words), PolicyRule::AllowedEdits);
     }
 
     #[test_case("0"; "zero")]
@@ -455,7 +443,7 @@ mod tests {
     #[test_case("١"; "a digit outside ASCII")]
     #[test_case("99999999999"; "too large")]
     fn w1_3_numbers_are_plain(text: &str) {
-        assert_eq!(rule_of(&["T-5.1", "--check-ac", text]), "W1.3");
+        assert_eq!(rule_of(&["T-5.1", "--check-ac", text]), PolicyRule::Texts);
     }
 
     #[test]
@@ -472,7 +460,9 @@ mod tests {
         let refused = judge(&["T-5.1", "--status=Done"]).unwrap_err().to_string();
         assert_eq!(
             refused,
-            format!("refused by policy (W1.2): `--status` is not allowed; allowed are {ALLOWED}")
+            format!(
+                "refused by policy (allowed-edits): `--status` is not allowed; allowed are {ALLOWED}"
+            )
         );
         assert!(FLAGS.iter().all(|(flag, _)| ALLOWED.contains(flag)));
     }

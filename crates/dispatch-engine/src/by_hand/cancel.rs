@@ -77,9 +77,6 @@ pub fn cancel(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, 
 
 fn ask(ports: &Ports<'_>, record: &Record, to: &Status) -> Result<Cancelled, PortError> {
     request(ports, &record.task_id, to)?;
-    if let Some(supervisor) = &record.supervisor {
-        ports.commands.nudge(supervisor)?;
-    }
     let kept = kept_at(&record.task_id, record.attempt);
     Ok(match record.phase {
         Phase::Closing(_) => Cancelled::Finishing { kept },

@@ -107,11 +107,7 @@ enum Waited {
 /// Asks the supervisor to end, and takes its lock once it is gone (N45).
 fn wait_for_end(ports: &Ports<'_>, task: &TaskId) -> Result<Waited, PortError> {
     ports.store.write_request(task, &Request::Interrupt)?;
-    let asked = ports.store.record(task)?;
-    if let Some(supervisor) = asked.as_ref().and_then(|record| record.supervisor.as_ref()) {
-        ports.commands.nudge(supervisor)?;
-    }
-    let asked = asked.map(|record| record.attempt);
+    let asked = ports.store.record(task)?.map(|record| record.attempt);
     let since = ports.clock.beat();
     loop {
         if let TryLock::Taken(lock) = ports.store.try_task_lock(task)? {

@@ -169,8 +169,7 @@ impl<'a> Considering<'a> {
             | WaitReason::LaneAtCapacity
             | WaitReason::NoFreeSlot
             | WaitReason::LanePaused
-            | WaitReason::ClaimsOverlap
-            | WaitReason::SettingsDrift => {}
+            | WaitReason::ClaimsOverlap => {}
         }
         Ok((End::Waiting { reason }, text))
     }
@@ -294,4 +293,21 @@ fn withdrawn(found: Option<&Status>) -> Decided {
     let grounds =
         found.map_or_else(|| "it left the board".to_owned(), |found| format!("it is {found} now"));
     (End::Withdrawn, grounds)
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_core::config::Language;
+    use dispatch_core::message::blocked_word;
+
+    use super::*;
+
+    /// D8.1: the next attempt finds the comment by its first word.
+    #[test]
+    fn the_comment_of_a_blocked_task_begins_with_that_word() {
+        assert_eq!(PassMessage::faults(), []);
+        for language in Language::ALL {
+            assert!(PassMessage::Blocked.text(*language).starts_with(blocked_word(*language)));
+        }
+    }
 }

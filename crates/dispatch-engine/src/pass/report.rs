@@ -65,12 +65,12 @@ pub enum End {
     WouldDispatch,
     /// It is blocked, or would be.
     Blocked {
-        /// Why.
+        /// The reason it is given.
         reason: BlockReason,
     },
     /// It stays `Queued`.
     Waiting {
-        /// Why.
+        /// The reason it is given.
         reason: WaitReason,
     },
     /// A person moved it meanwhile.
@@ -89,7 +89,7 @@ pub enum Selection {
     NoQueuedTask,
     /// They were not.
     Off {
-        /// Why.
+        /// The reason it is given.
         reason: SelectionOff,
         /// The facts, for a person.
         grounds: String,

@@ -27,9 +27,6 @@ pub trait Commands {
     /// Whether this very process is alive.
     fn is_alive(&self, process: &ProcessMark) -> bool;
 
-    /// Wakes a supervisor that has a request to read (M2); a process that is gone is no error.
-    fn nudge(&self, process: &ProcessMark) -> Result<(), PortError>;
-
     /// Ends a supervisor that does not answer (D9.4).
     fn kill(&self, process: &ProcessMark) -> Result<(), PortError>;
 
@@ -80,7 +77,7 @@ pub enum CommandPlace {
 pub enum CommandEnd {
     /// It ended by itself.
     Ended {
-        /// How.
+        /// Its exit status or signal.
         exit: ExitMark,
         /// Its standard output and standard error together, the last 64 KiB.
         output: String,

@@ -103,7 +103,7 @@ pub enum ProposalState {
 /// A review that asks for changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReviewSince {
-    /// Who.
+    /// The login of who reviewed.
     pub author: String,
     /// What they wrote.
     pub body: String,

@@ -191,7 +191,7 @@ pub enum Recorded {
     Unreadable {
         /// The task it is kept for.
         id: TaskId,
-        /// Why.
+        /// The error it failed with.
         error: PortError,
     },
 }

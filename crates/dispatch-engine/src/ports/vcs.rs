@@ -291,7 +291,7 @@ pub struct Frozen {
 /// A repository inside a slot.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nested {
-    /// Where.
+    /// Its path.
     pub path: TreePath,
 }
 

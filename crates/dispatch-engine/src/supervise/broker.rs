@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use dispatch_core::worker_edit::{Draft, Request};
+use dispatch_core::worker_edit::{Draft, PolicyRule, Refused, Request};
 
 use super::Attempt;
 use crate::close::board::board_is_here;
@@ -82,7 +82,7 @@ fn decide(attempt: &Attempt<'_>, mail: &Mail) -> Answer {
                     Answer { exit: 0, stdout: "done\n".to_owned(), stderr: String::new() }
                 }
                 Ok(WorkerEditEnd::Protected(why)) => {
-                    Answer::refused(format!("refused by policy (W2): {why}"))
+                    Answer::refused(Refused::new(PolicyRule::ProtectedFields, why))
                 }
                 Ok(WorkerEditEnd::Refused(why)) => Answer::failed(why),
                 Err(error) => Answer::failed(error.chain()),

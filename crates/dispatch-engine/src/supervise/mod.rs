@@ -62,7 +62,7 @@ pub enum End {
     /// It stopped in the middle; the phase says where to go on. No pass follows at once: it would only start the
     /// next supervisor into the same trouble.
     Left {
-        /// Why.
+        /// The reason, in words.
         why: String,
     },
     /// The attempt is somebody else's; nothing was touched (D9.7).

@@ -26,14 +26,10 @@ fn look_at(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError> {
         None => "it left the board".to_owned(),
     };
     // A status of our own is only written while closing: read after the board, the record tells whose word it is.
-    let Some(now) = sweep
-        .ports
-        .store
-        .record(&id)?
-        .filter(|now| is_running(now) && now.attempt == record.attempt)
-    else {
+    let now = sweep.ports.store.record(&id)?;
+    if !now.is_some_and(|now| is_running(&now) && now.attempt == record.attempt) {
         return Ok(());
-    };
+    }
     if let TryLock::Taken(lock) = sweep.ports.store.try_task_lock(&id)? {
         // Nobody works on it: the recovery of the next pass follows the person's word.
         drop(lock);
@@ -43,9 +39,6 @@ fn look_at(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError> {
         return Ok(());
     }
     sweep.ports.store.write_request(&id, &Request::Cancel { to: None })?;
-    if let Some(supervisor) = &now.supervisor {
-        sweep.ports.commands.nudge(supervisor)?;
-    }
     sweep.did(&id, format!("{found} while it was worked on: its supervisor was asked to stop"));
     Ok(())
 }

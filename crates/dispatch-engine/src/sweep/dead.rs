@@ -85,7 +85,6 @@ fn look_at_beat(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError>
         sweep.did(id, text);
     } else {
         sweep.ports.store.write_request(id, &Request::Stop)?;
-        sweep.ports.commands.nudge(supervisor)?;
         sweep.did(id, "its supervisor shows no sign of life and was asked to stop");
     }
     Ok(())

@@ -139,40 +139,47 @@ fn d3_5_only_branches_of_interest_are_fetched() {
     assert_eq!(fetched, [branch("main"), branch("task/T-1")].into());
 }
 
-/// P5.4, D4 1b: the person's settings are judged before anything is claimed.
+/// A pass over a task of each lane, where the local one loads `rule` from the person's settings; answers what the pass
+/// said about its task.
+fn with_loaded(rule: &str) -> (World, String) {
+    let mut config = config();
+    config.lanes.local.setting_sources = vec![SettingSource::User];
+    let mut setup = setup_of(config);
+    let text = format!(r#"{{"permissions": {{"allow": ["{rule}"]}}}}"#);
+    setup.agent_settings.person.text = Ok(Some(text));
+    let world = World::new(vec![task("T-1"), frontier("T-2")]);
+    let lines = world.lines(&setup);
+    assert_eq!(world.status("T-2"), Status::InProgress, "the other lane loads nothing");
+    let line = lines.iter().find(|line| line.starts_with("T-1: ")).unwrap().clone();
+    (world, line)
+}
+
+/// P5.4, D4: across a grant of the lane, it is the lane's conflict.
+#[test_case("Bash"; "wider than every grant")]
+#[test_case("Bash(/opt/dispatch/worker-edit:*)"; "wider than the board command")]
+fn p5_4_a_loaded_rule_that_lies_across_a_grant_of_the_lane_pauses_it(rule: &str) {
+    let (world, line) = with_loaded(rule);
+    assert!(line.starts_with("T-1: waiting, permission-conflict: "), "{line}");
+    assert!(line.contains(rule) && line.contains("settings.json"), "{line}");
+    let state = world.state().lanes[&Lane::Local].clone();
+    assert_eq!(state.pause.unwrap().cause.as_str(), "launch-refused");
+}
+
+/// P5.4, D4: across the task's own test command, it is the task's.
 #[test]
-fn p5_4_a_loaded_rule_that_lies_across_a_grant_pauses_the_lane_or_blocks_the_task() {
-    let loading = |rule: &str| {
-        let mut config = config();
-        config.lanes.local.setting_sources = vec![SettingSource::User];
-        let mut setup = setup_of(config);
-        let text = format!(r#"{{"permissions": {{"allow": ["{rule}"]}}}}"#);
-        setup.agent_settings.person.text = Ok(Some(text));
-        setup
-    };
-    let judged = |rule: &str| {
-        let world = World::new(vec![task("T-1"), frontier("T-2")]);
-        let lines = world.lines(&loading(rule));
-        assert_eq!(world.status("T-2"), Status::InProgress, "the other lane loads nothing");
-        let line = lines.iter().find(|line| line.starts_with("T-1: ")).unwrap().clone();
-        (world, line)
-    };
-    for rule in ["Bash", "Edit(src/**)", "Bash(/opt/dispatch/worker-edit:*)"] {
-        let (world, line) = judged(rule);
-        if rule == "Edit(src/**)" {
-            assert!(line.starts_with("T-1: dispatched"), "{line}");
-            continue;
-        }
-        assert!(line.starts_with("T-1: waiting, permission-conflict: "), "{line}");
-        assert!(line.contains(rule) && line.contains("settings.json"), "{line}");
-        let state = world.state().lanes[&Lane::Local].clone();
-        assert_eq!(state.pause.unwrap().cause.as_str(), "launch-refused");
-    }
+fn p5_4_a_loaded_rule_that_lies_across_the_test_command_blocks_the_task() {
     let test_command = task("T-1").test_command.given().unwrap().to_owned();
     let program = test_command.split(' ').next().unwrap();
-    let (world, line) = judged(&format!("Bash({program}:*)"));
+    let (world, line) = with_loaded(&format!("Bash({program}:*)"));
     assert!(line.starts_with("T-1: blocked, permission-conflict: "), "{line}");
     assert_eq!(world.status("T-1"), Status::Blocked);
+}
+
+/// P5.4: what a grant covers adds nothing.
+#[test]
+fn p5_4_a_loaded_rule_that_a_grant_covers_is_harmless() {
+    let (_, line) = with_loaded("Edit(src/**)");
+    assert!(line.starts_with("T-1: dispatched"), "{line}");
 }
 
 /// P5.2, P5.6, D3.6: a settings file that the agent would drop stops the lanes that load it, and the pass fails.

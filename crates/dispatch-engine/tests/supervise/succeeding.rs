@@ -164,6 +164,10 @@ fn w2_the_broker_applies_the_policy_again() {
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     let exits: Vec<i32> = world.state().answers.iter().map(|(exit, ..)| *exit).collect();
     assert_eq!(exits, [0, 2, 2, 2, 2, 0]);
-    assert!(world.state().answers[4].2.contains("(W2)"), "{}", world.state().answers[4].2);
+    assert!(
+        world.state().answers[4].2.contains("(protected-fields)"),
+        "{}",
+        world.state().answers[4].2
+    );
     assert!(world.state().answers[0].1.contains("Task T-5"));
 }

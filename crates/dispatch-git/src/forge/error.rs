@@ -84,7 +84,7 @@ pub enum ForgeError {
     Proc {
         /// The command line.
         command: String,
-        /// Why.
+        /// The error it failed with.
         #[source]
         source: ProcError,
     },

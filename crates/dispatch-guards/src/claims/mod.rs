@@ -78,7 +78,7 @@ pub fn is_contained(path: &str) -> bool {
 
 /// Where a source file's tests lie besides `<stem>.test<ext>` and `<stem>.test/`.
 ///
-/// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{name}`, `{stem}` and `{ext}` are the parts of the
+/// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{stem}` (or `{name}`) and `{ext}` are the parts of the
 /// declared path. None by default (L8.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestSiblings {
@@ -117,7 +117,7 @@ impl TestSiblings {
     }
 }
 
-/// Splits `dir/stem.ext` as L8.2 does: the stem and the extension both have a letter, and the path is
+/// Splits `dir/stem.ext` as L8.2 does: neither the stem nor the extension is empty, and the path is
 /// not itself a test.
 fn split_extension(path: &str) -> Option<(&str, &str)> {
     let name_start = path.rfind('/').map_or(0, |slash| slash + 1);

@@ -82,7 +82,22 @@ impl Guard {
         Self::Claims,
     ];
 
-    /// Its number in the specification.
+    /// Its name, for a person.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Readiness => "readiness",
+            Self::Permissions => "permissions",
+            Self::Tier => "tier",
+            Self::Paths => "paths",
+            Self::Dependencies => "dependencies",
+            Self::ParentBranch => "parent-branch",
+            Self::Attempts => "attempts",
+            Self::Capacity => "capacity",
+            Self::Claims => "claims",
+        }
+    }
+
+    /// Its place in the order (D4), which is how JSON names it.
     pub const fn number(self) -> &'static str {
         match self {
             Self::Readiness => "1",

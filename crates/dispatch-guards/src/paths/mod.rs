@@ -242,11 +242,6 @@ impl PathPolicy {
         .flat_map(|(list, entries)| entries.all.iter().map(move |entry| found(list, entry)))
     }
 
-    /// The globs that narrow the built-in lists (`"!"`), for `config check`.
-    pub fn exceptions(&self) -> impl Iterator<Item = &str> {
-        self.except.iter().map(|entry| entry.glob.as_str())
-    }
-
     /// The entry that forbids `path` on this lane, if any. A missing lane counts as local.
     ///
     /// A CI definition is free when the task declares that very file and runs on the frontier lane.

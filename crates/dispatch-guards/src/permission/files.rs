@@ -113,11 +113,6 @@ impl FilePattern {
         }
     }
 
-    /// Whether the pattern matches every path below its anchor.
-    pub fn is_everything(&self) -> bool {
-        self.shape == Shape::Everything
-    }
-
     /// Whether the pattern matches no path at all.
     pub fn is_nothing(&self) -> bool {
         self.shape == Shape::Nothing

@@ -28,4 +28,3 @@ pub use surface::{
     Denied, DenyReason, Grant, GrantOrigin, LaneRules, LaneSurface, Loaded, LoadedFile,
     MAX_LIST_BYTES, MAX_RULE_BYTES, RuleConflict, Surface, SurfaceError, TaskRules, compose,
 };
-pub use tools::FRONTIER_DENY;

@@ -383,7 +383,7 @@ mod tests {
     fn p5_1_what_chooses_the_account_warns_on_the_frontier_lane_and_refuses_on_the_local_one() {
         let file = read(&json!({
             "env": {
-                "ANTHROPIC_BASE_URL": "http://elsewhere", "MY_TOKEN": "x", "TOKEN_BUDGET": "1", "HOME": "/root",
+                "ANTHROPIC_BASE_URL": "http://elsewhere", "MY_TOKEN": "x", "TOKEN_BUDGET": "1", "HOME": "/home/person",
             },
             "apiKeyHelper": "print-key",
         }))

@@ -52,23 +52,6 @@ pub const KNOWN: &[&str] = &[
 /// Tools that older versions had: a rule for one does nothing [e_multi-01].
 pub const GONE: &[&str] = &["MultiEdit", "LS", "NotebookRead"];
 
-/// The tools there are in bare mode.
-pub const BARE_MODE: &[&str] = &["Bash", "Edit", "Read"];
-
-/// What the frontier lane denies beyond its own list: scheduling, work trees, the web, messages.
-pub const FRONTIER_DENY: &[&str] = &[
-    "CronCreate",
-    "CronDelete",
-    "CronList",
-    "EnterWorktree",
-    "ExitWorktree",
-    "ScheduleWakeup",
-    "SendMessage",
-    "WebFetch",
-    "WebSearch",
-    "Workflow",
-];
-
 /// What is free without any rule, in words, for `explain` (P5.8).
 pub fn free(bare_mode: bool) -> Vec<&'static str> {
     let mut free = vec![
@@ -115,4 +98,20 @@ pub fn name_matches(pattern: &str, name: &str) -> bool {
 pub fn mcp_pattern(tool: &str) -> Option<String> {
     let rest = tool.strip_prefix("mcp__")?;
     Some(if rest.contains("__") { tool.to_owned() } else { format!("{tool}__*") })
+}
+
+#[cfg(test)]
+mod tests {
+    use dispatch_core::launch::{BARE_TOOLS, FRONTIER_DENIED_TOOLS, FULL_TOOLS};
+
+    use super::*;
+
+    /// P4.1: a rule about a tool that a launch has is about a known one.
+    #[test]
+    fn every_tool_of_a_launch_is_known() {
+        let of_launches = [BARE_TOOLS, FULL_TOOLS, FRONTIER_DENIED_TOOLS].concat();
+        for tool in of_launches {
+            assert!(KNOWN.contains(&tool) && !GONE.contains(&tool), "{tool}");
+        }
+    }
 }

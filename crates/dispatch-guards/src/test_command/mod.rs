@@ -135,7 +135,7 @@ impl Serialize for RefusalReason {
 /// A refused test command: why, the word, and the nearest allowed shape (P6.4).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Refusal {
-    /// Why.
+    /// The kind of refusal.
     #[serde(rename = "refused")]
     pub reason: RefusalReason,
     /// The offending word, or the start of the text.

@@ -80,7 +80,7 @@ pub struct Review {
     pub body: String,
     /// The head it was made on.
     pub commit: String,
-    /// When.
+    /// When it was sent, as the forge writes times.
     pub submitted_at: String,
 }
 
@@ -91,7 +91,7 @@ pub struct IssueComment {
     pub author: String,
     /// Its text.
     pub body: String,
-    /// When.
+    /// When it was written, as the forge writes times.
     pub created_at: String,
 }
 

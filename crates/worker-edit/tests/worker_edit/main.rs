@@ -96,16 +96,16 @@ fn w1_4_the_exit_status_is_the_answers(answered: i32, expected: i32) {
     assert_eq!(told(&child.wait_with_output().unwrap()), (Some(expected), "", "no such item\n"));
 }
 
-#[test_case(&["T-5", "--status", "Done"], b"" ; "another flag")]
-#[test_case(&["T-6", "--view"], b"" ; "another task")]
-#[test_case(&["T-5", "--comment", "-"], b"a\n---\n" ; "structure on standard input")]
-#[test_case(&["T-5", "--comment", "-"], b"\xff" ; "bytes that are no text")]
-fn w1_4_what_the_policy_refuses_never_reaches_the_mailbox(argv: &[&str], stdin: &[u8]) {
+#[test_case(&["T-5", "--status", "Done"], b"", "allowed-edits"; "another flag")]
+#[test_case(&["T-6", "--view"], b"", "own-task"; "another task")]
+#[test_case(&["T-5", "--comment", "-"], b"a\n---\n", "texts"; "structure on standard input")]
+#[test_case(&["T-5", "--comment", "-"], b"\xff", "texts"; "bytes that are no text")]
+fn w1_4_what_the_policy_refuses_never_reaches_the_mailbox(argv: &[&str], stdin: &[u8], rule: &str) {
     let mailbox = TempDir::new().unwrap();
     let output = in_attempt(mailbox.path(), argv, stdin).wait_with_output().unwrap();
     let (status, stdout, stderr) = told(&output);
     assert_eq!((status, stdout), (Some(2), ""));
-    assert!(stderr.starts_with("refused by policy (W1."), "{stderr}");
+    assert!(stderr.starts_with(&format!("refused by policy ({rule}): ")), "{stderr}");
     assert_eq!(fs::read_dir(mailbox.path()).unwrap().count(), 0);
 }
 

@@ -61,11 +61,6 @@ impl Commands for World {
         self.call().locks.values().any(|pid| *pid == process.pid)
     }
 
-    fn nudge(&self, process: &ProcessMark) -> Result<(), PortError> {
-        self.try_effect()?.nudged.push(process.pid);
-        Ok(())
-    }
-
     fn kill(&self, process: &ProcessMark) -> Result<(), PortError> {
         let mut state = self.try_effect()?;
         state.killed.push(process.pid);

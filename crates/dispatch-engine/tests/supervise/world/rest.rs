@@ -225,10 +225,6 @@ impl Commands for World {
         false
     }
 
-    fn nudge(&self, _process: &ProcessMark) -> Result<(), PortError> {
-        Ok(())
-    }
-
     fn kill(&self, _process: &ProcessMark) -> Result<(), PortError> {
         Ok(())
     }

@@ -13,6 +13,7 @@ mod shell;
 mod syntax;
 mod texts;
 
+use dispatch_core::launch::BARE_TOOLS;
 use serde::Serialize;
 
 pub use place::Place;
@@ -180,7 +181,7 @@ fn exists(session: &Session, allow: &Rules, tool: &str) -> bool {
     let by_name = matches!(tool, "Glob" | "Grep");
     match &session.tools {
         ToolSet::Only(tools) => tools.iter().any(|known| known == tool),
-        ToolSet::Bare => tools::BARE_MODE.contains(&tool),
+        ToolSet::Bare => BARE_TOOLS.contains(&tool),
         ToolSet::Full if by_name => allow.names(tool),
         ToolSet::Full => !ABSENT.contains(&tool),
     }

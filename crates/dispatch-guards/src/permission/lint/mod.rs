@@ -41,7 +41,7 @@ pub enum Reach {
 pub struct Lint {
     /// What it is.
     pub class: LintClass,
-    /// Why.
+    /// What the agent makes of it, for a person.
     pub why: String,
     /// What to write instead.
     #[serde(skip_serializing_if = "Option::is_none")]

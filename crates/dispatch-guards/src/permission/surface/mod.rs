@@ -50,7 +50,7 @@ pub struct LaneRules {
     /// The agent's own configuration directory in the launch, absolute: `/x` of the person's file begins
     /// there. None where the launch names no other than the agent's default, `~/.claude`.
     pub agent_home: Option<String>,
-    /// What is denied on this lane beyond its own list ([`super::FRONTIER_DENY`]), unless the lane
+    /// What is denied on this lane beyond its own list ([`dispatch_core::launch::FRONTIER_DENIED_TOOLS`]), unless the lane
     /// grants it.
     pub built_in_deny: Vec<String>,
 }
@@ -105,7 +105,7 @@ pub enum DenyReason {
 pub struct Denied {
     /// The rule, as it is given on the command line.
     pub rule: String,
-    /// Why.
+    /// What it is denied for.
     #[serde(flatten)]
     pub reason: DenyReason,
 }
