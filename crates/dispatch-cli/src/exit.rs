@@ -1,6 +1,16 @@
-//! Exit codes, the same for every command.
+//! Exit statuses, the same for every command.
 
 use std::process::ExitCode;
+
+use thiserror::Error;
+
+/// What the exit statuses mean, for `--help`.
+pub const STATUSES: &str = "\
+Exit status:
+  0    done, also when there was nothing to do
+  1    failed: something could not be read, reached or written, or the configuration cannot be used
+  2    refused, or not understood: a wrong option, an unknown task, slot, lane or status
+  130  interrupted by Ctrl-C while it waited; what it started goes on";
 
 /// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,13 +25,34 @@ pub enum Exit {
     Unanswered,
 }
 
+impl Exit {
+    /// The number.
+    pub const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 1,
+            Self::Refused => 2,
+            Self::Unanswered => 3,
+        }
+    }
+}
+
 impl From<Exit> for ExitCode {
     fn from(exit: Exit) -> Self {
-        match exit {
-            Exit::Done => Self::SUCCESS,
-            Exit::Failed => Self::from(1),
-            Exit::Refused => Self::from(2),
-            Exit::Unanswered => Self::from(3),
-        }
+        Self::from(exit.code())
+    }
+}
+
+/// What a person asked for is not done: why, and what to do instead.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[error("{why}")]
+pub struct Refused {
+    why: String,
+}
+
+impl Refused {
+    /// A refusal as the error a command ends with.
+    pub fn because(why: impl Into<String>) -> anyhow::Error {
+        Self { why: why.into() }.into()
     }
 }

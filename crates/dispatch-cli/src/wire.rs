@@ -18,6 +18,7 @@ use dispatch_core::status::Status;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
 use dispatch_engine::ports::{Forge, Ports, Store};
 use dispatch_engine::setup::{AgentSettings, Policies, Roots, Setup, Trust};
+use dispatch_engine::standstill::{Standstill, StandstillCause};
 use dispatch_engine::supervise;
 use dispatch_git::{
     CodeRoot, GhForge, GhSettings, Git, GitForge, GitHubRepository, Identity, Ownership,
@@ -25,7 +26,8 @@ use dispatch_git::{
 };
 use dispatch_store::{DiskStore, OlderDispatcher, Places as StorePlaces};
 
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, TaskArg};
+use crate::exit::Refused;
 use crate::setup::{self, Places};
 use crate::trust;
 
@@ -84,21 +86,42 @@ impl Ground {
         }
     }
 
-    /// Reads the configuration and everything it names.
-    pub fn setup(&self) -> anyhow::Result<setup::Setup> {
+    /// What is wrong with the statuses of the board, if one is missing that a task passes through.
+    pub fn missing_statuses(&self) -> Option<String> {
         let statuses = &self.board.config.statuses;
         let missing: Vec<String> = WRITTEN
             .iter()
             .filter(|status| status.spelled_in(statuses).is_none())
             .map(|status| format!("`{status}`"))
             .collect();
-        if !missing.is_empty() {
-            bail!(
+        (!missing.is_empty()).then(|| {
+            format!(
                 "the board has no status {}, which a task passes through: add it to `statuses` in `{}`",
                 missing.join(", "),
                 self.board.config_file
-            );
+            )
+        })
+    }
+
+    /// The task that a person means: a number alone has the board's own prefix.
+    pub fn task_id(&self, named: &TaskArg) -> anyhow::Result<TaskId> {
+        named.with_prefix(&self.board.config.task_prefix).map_err(|error| {
+            Refused::because(format!(
+                "{error}; the board's own prefix cannot be put before a number"
+            ))
+        })
+    }
+
+    /// Reads the configuration and everything it names, for passes to use.
+    pub fn setup(&self) -> anyhow::Result<setup::Setup> {
+        if let Some(missing) = self.missing_statuses() {
+            bail!(missing);
         }
+        self.configuration()
+    }
+
+    /// Reads the configuration and everything it names.
+    pub fn configuration(&self) -> anyhow::Result<setup::Setup> {
         let mut setup = setup::read(&self.places())?;
         self.roots(setup.config(), Some(&setup))
             .check_slots_root(&self.root.common_dir)
@@ -319,28 +342,41 @@ impl World {
             Ok(setup) => Self::new(ground, setup, role),
             Err(error) => {
                 tracing::warn!(error = format!("{error:#}"), "going on without the configuration");
-                let config = config::smallest();
-                let roots = ground.roots(&config, None);
-                let policies = Policies::of(&config, &roots)?;
-                let (lanes, texts) = (BTreeMap::new(), BTreeMap::new());
-                let trust = Trust::Changed(format!("{error:#}"));
-                Self::with(
-                    ground,
-                    Setup {
-                        config,
-                        lanes,
-                        texts,
-                        agent_settings: AgentSettings::default(),
-                        worker_edit: None,
-                        roots,
-                        policies,
-                        trust,
-                        confined: CONFINED,
-                    },
-                    role,
-                )
+                Self::without_configuration(ground, &error, role)
             }
         }
+    }
+
+    /// The adapters where the configuration cannot be used, as the error says.
+    pub fn without_configuration(
+        ground: &Ground,
+        error: &anyhow::Error,
+        role: Role,
+    ) -> anyhow::Result<Self> {
+        let config = config::smallest();
+        let roots = ground.roots(&config, None);
+        let policies = Policies::of(&config, &roots)?;
+        let setup = Setup {
+            config,
+            lanes: BTreeMap::new(),
+            texts: BTreeMap::new(),
+            agent_settings: AgentSettings::default(),
+            worker_edit: None,
+            roots,
+            policies,
+            trust: Trust::Changed(format!("{error:#}")),
+            confined: CONFINED,
+        };
+        Self::with(ground, setup, role)
+    }
+
+    /// What is wrong where there is no remote, which no pass can do without.
+    pub fn missing_remote(&self) -> Option<Standstill> {
+        let error = self.repository.remote().err()?;
+        let text = format!(
+            "{error}: add one that has the branch work is proposed for (`git remote add origin <address>`)"
+        );
+        Some(Standstill::new(StandstillCause::NoRemote, text))
     }
 
     /// From now on the first signal to end is a request, the second ends this process (D9.9).

@@ -13,8 +13,16 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Characters that make text read in another order than it is stored.
-const fn is_direction_mark(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{200e}' | '\u{200f}' | '\u{feff}')
+pub const fn is_direction_mark(c: char) -> bool {
+    matches!(
+        c,
+        '\u{202a}'..='\u{202e}'
+            | '\u{2066}'..='\u{2069}'
+            | '\u{200e}'
+            | '\u{200f}'
+            | '\u{61c}'
+            | '\u{feff}'
+    )
 }
 
 /// The text as one line: whatever stands between words becomes one blank.

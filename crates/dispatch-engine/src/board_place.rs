@@ -66,7 +66,8 @@ pub fn look(
     if place.branch.as_ref() != Some(expected) {
         let found = place.branch.map_or_else(|| "no branch".to_owned(), |found| found.to_string());
         return Ok(BoardBranch::Elsewhere(format!(
-            "the board's checkout is on {found}, not on {expected}"
+            "the board's checkout is on {found}, not on {expected}: check out {expected} in `{}`, or name the board's branch in `board.branch`",
+            setup.roots.board_root
         )));
     }
     let Some(head) = place.head else { return Ok(BoardBranch::Here) };

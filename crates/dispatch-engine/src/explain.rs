@@ -19,8 +19,10 @@ use thiserror::Error;
 use crate::base_branch;
 use crate::hand_over::SeenBranch;
 use crate::judge::{Judged, RoundFacts, last_seen};
-use crate::ports::{AttemptFile, PortError, Ports};
+use crate::ports::{AttemptFile, PortError, Ports, TryLock};
 use crate::setup::{Setup, path_lists, policy_places};
+use crate::stage::Stage;
+use crate::standstill::{self, Standstill};
 use crate::supervise::Context;
 use crate::surface::{TaskGrants, lane_rules, rules_of, surface_of, worker_edit_rule};
 
@@ -41,6 +43,10 @@ pub struct Explanation {
     pub title: String,
     /// Its status.
     pub status: Status,
+    /// What keeps every pass from taking tasks.
+    pub standstill: Option<Standstill>,
+    /// How far it has come, and what it waits for.
+    pub stage: Stage,
     /// The verdict that counts.
     pub verdict: PrintedVerdict,
     /// Every guard's verdict, in order.
@@ -121,14 +127,14 @@ pub fn explain(
     let task = board.tasks.get(id).ok_or_else(|| ExplainError::NoSuchTask { id: id.clone() })?;
     let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
     let base = base_branch::remembered(ports, setup).map_err(failed)?;
+    let standstill = standstill::find(ports, setup, base.as_ref()).map_err(failed)?;
     let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
     let facts = RoundFacts::read(ports, &board, &remote, base.as_ref()).map_err(failed)?;
     let judged = facts.judge(ports, setup, task).map_err(failed)?;
-    let attempt = facts
-        .seen
-        .records
-        .get(id)
-        .map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
+    let record = facts.seen.records.get(id);
+    let supervised = matches!(ports.store.try_task_lock(id).map_err(failed)?, TryLock::Busy(_));
+    let stage = Stage::of(task, record, supervised);
+    let attempt = record.map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
     let language = setup.config.language;
     let (root, siblings) = (setup.config.project_root.as_str(), &setup.policies.siblings);
     let claims = lint_board(&board, root, siblings, ClaimCheck::Advice).map(|found| {
@@ -138,6 +144,8 @@ pub fn explain(
         id: task.id.clone(),
         title: task.title.clone(),
         status: task.status.clone(),
+        standstill,
+        stage,
         verdict: judged.evaluation.printed(language),
         guards: judged.evaluation.printed_all(language),
         branches: ExplainedBranches {

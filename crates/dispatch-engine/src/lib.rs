@@ -21,6 +21,8 @@ pub mod pass;
 pub mod ports;
 mod settled;
 pub mod setup;
+pub mod stage;
+pub mod standstill;
 pub mod status;
 pub mod supervise;
 mod surface;

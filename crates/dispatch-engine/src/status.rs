@@ -3,28 +3,36 @@
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::board::Board;
+use dispatch_core::branch::BranchName;
 use dispatch_core::config::ConfinementMode;
 use dispatch_core::id::TaskId;
+use dispatch_core::names::BlockReason;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::{Pause, Phase, Record};
 use dispatch_core::select::candidates;
 use dispatch_core::slot::SlotName;
+use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_guards::guards::PrintedVerdict;
+use dispatch_guards::verdict::Verdict;
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::base_branch;
 use crate::budget::awake_between;
-use crate::judge::{RoundFacts, last_seen};
+use crate::judge::{Rehearsed, RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports, Recorded, TryLock};
-use crate::setup::{Setup, Trust};
+use crate::setup::Setup;
+use crate::stage::block_reason;
+use crate::standstill::{self, Standstill};
 
 /// Slots, running attempts, lanes and the queue at one moment.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusReport {
+    /// What keeps every pass from taking tasks.
+    pub standstill: Option<Standstill>,
     /// Every slot, configured ones first.
     pub slots: Vec<SlotStatus>,
     /// The attempts that have not ended.
@@ -33,6 +41,8 @@ pub struct StatusReport {
     pub lanes: Vec<LaneStatus>,
     /// The queue, with what the guards would say by what the last pass saw of the remote.
     pub queue: Vec<QueuedStatus>,
+    /// The tasks that wait for a person.
+    pub blocked: Vec<BlockedStatus>,
     /// Pull requests that are followed.
     pub proposals: Vec<ProposalStatus>,
     /// What cannot be read.
@@ -111,6 +121,18 @@ pub struct QueuedStatus {
     pub verdict: PrintedVerdict,
 }
 
+/// A blocked task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct BlockedStatus {
+    /// The task.
+    pub id: TaskId,
+    /// Its title.
+    pub title: String,
+    /// Why, when our last comment on it says so.
+    pub reason: Option<BlockReason>,
+}
+
 /// A recorded pull request that is not settled.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -128,9 +150,8 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
     let registry = ports.store.registry()?;
     let board = ports.board.read();
     let mut problems: Vec<String> = board.problems.iter().map(ToString::to_string).collect();
-    if let Trust::Changed(_) = setup.trust {
-        problems.push("the configuration is not the approved one, so no task is taken: look at `dispatch trust --show`, then approve it with `dispatch trust`".to_owned());
-    }
+    let base = base_branch::remembered(ports, setup)?;
+    let standstill = standstill::find(ports, setup, base.as_ref())?;
     let mut running = Vec::new();
     let mut proposals = Vec::new();
     for recorded in ports.store.records()? {
@@ -164,21 +185,43 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
             pause: ports.store.lane_state(lane)?.pause,
         });
     }
-    let queue = queue(ports, setup, &board)?;
-    Ok(StatusReport { slots, running, lanes, queue, proposals, problems })
+    let queue = queue(ports, setup, &board, base.as_ref())?;
+    proposals.sort_by(|one, other| one.id.cmp(&other.id));
+    let blocked = blocked(&board);
+    Ok(StatusReport { standstill, slots, running, lanes, queue, blocked, proposals, problems })
 }
 
-fn queue(ports: &Ports<'_>, setup: &Setup, board: &Board) -> Result<Vec<QueuedStatus>, PortError> {
+fn blocked(board: &Board) -> Vec<BlockedStatus> {
+    let tasks = board.tasks.values().filter(|task| task.status == Status::Blocked);
+    tasks
+        .map(|task| BlockedStatus {
+            id: task.id.clone(),
+            title: task.title.clone(),
+            reason: block_reason(&task.comments),
+        })
+        .collect()
+}
+
+fn queue(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    board: &Board,
+    base: Option<&BranchName>,
+) -> Result<Vec<QueuedStatus>, PortError> {
     let queued = candidates(board);
     if queued.is_empty() {
         return Ok(Vec::new());
     }
-    let base = base_branch::remembered(ports, setup)?;
-    let remote = last_seen(ports, setup, board, base.as_ref())?;
-    let facts = RoundFacts::read(ports, board, &remote, base.as_ref())?;
+    let remote = last_seen(ports, setup, board, base)?;
+    let facts = RoundFacts::read(ports, board, &remote, base)?;
     let mut statuses = Vec::new();
+    // As a pass would: what it starts takes a slot from those after it.
+    let mut rehearsed = Vec::new();
     for task in queued {
-        let judged = facts.judge(ports, setup, task)?;
+        let judged = facts.judge_after(&rehearsed, ports, setup, task)?;
+        if let (Verdict::Launch, Some(lane)) = (judged.evaluation.verdict(), judged.lane) {
+            rehearsed.push(Rehearsed { task: task.id.clone(), lane });
+        }
         statuses.push(QueuedStatus {
             id: task.id.clone(),
             title: task.title.clone(),

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod inspect;
+mod task;
 
 use camino::Utf8PathBuf;
 use clap::error::ErrorKind;
@@ -11,6 +12,9 @@ use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
 
 pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
+pub use self::task::TaskArg;
+
+use crate::exit::STATUSES;
 
 /// Unattended dispatcher for AI coding agents over Backlog.md boards.
 ///
@@ -19,7 +23,7 @@ pub use self::inspect::{InspectArgs, InspectCommand, ReaderKind, TaskFormat};
 #[command(
     name = "dispatch",
     version,
-    after_help = "Example:\n  dispatch --wait        run a pass and stay until the work it started has ended\n  dispatch status        what is running, waiting and held"
+    after_help = format!("Example:\n  dispatch --wait        run a pass and stay until the work it started has ended\n  dispatch status        what is running, waiting and held\n\n{STATUSES}\n\nWith --json an error is an object on standard output too, {{\"error\": {{\"message\", \"hint\", \"exitStatus\"}}}};\na command line that is not understood is told on standard error alone.")
 )]
 pub struct Cli {
     /// What to do; a pass when nothing is named.
@@ -40,11 +44,38 @@ pub struct Cli {
 }
 
 impl Cli {
+    /// Whether the result is asked for as JSON.
+    pub fn as_json(&self) -> bool {
+        match &self.command {
+            None => self.pass.json,
+            Some(Command::Pass(args)) => args.json,
+            Some(
+                Command::Status { json, .. }
+                | Command::Explain { json, .. }
+                | Command::Demo { json, .. },
+            ) => *json,
+            Some(Command::Inspect(_)) => true,
+            Some(
+                Command::Supervise { .. }
+                | Command::Logs { .. }
+                | Command::Config { .. }
+                | Command::Trust { .. }
+                | Command::ReleaseSlot { .. }
+                | Command::Cancel { .. }
+                | Command::Retry { .. }
+                | Command::Pause { .. }
+                | Command::Resume { .. }
+                | Command::DemoAgent { .. }
+                | Command::Session { .. },
+            ) => false,
+        }
+    }
+
     /// Refuses the flags of a pass before another command; what applies to every command may stand there.
     pub fn checked(self) -> Result<Self, clap::Error> {
         let of_a_pass = self.pass != PassArgs::default() || self.release_slot.is_some();
         if self.command.is_some() && of_a_pass {
-            let text = "the flags of a pass belong after `dispatch` alone or `dispatch pass`, not before another command";
+            let text = "the flags of a pass (--wait, --detach, --max-dispatch, --no-select, --dry-run, --json) belong after `dispatch` alone or `dispatch pass`; a flag of another command belongs after its name, as in `dispatch status --json`";
             return Err(Self::command().error(ErrorKind::ArgumentConflict, text));
         }
         Ok(self)
@@ -92,7 +123,11 @@ pub enum ColorWhen {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of the command line")]
 pub struct PassArgs {
-    /// Stay until the work this pass started has ended, and say how; Ctrl-C ends the waiting, not the work.
+    /// Stay until the work this pass started has ended, and say how.
+    ///
+    /// While another pass is at work, it is waited for first, and then every attempt that runs. It is not waited until
+    /// the queue is empty: what ends frees its slot, and the pass that follows may start the next task. Ctrl-C ends the
+    /// waiting, not the work (exit status 130).
     #[arg(long, conflicts_with = "detach")]
     pub wait: bool,
     /// Return at once and run the pass in the background: for the board's callback.
@@ -104,7 +139,7 @@ pub struct PassArgs {
     /// Maintenance only: select no task.
     #[arg(long)]
     pub no_select: bool,
-    /// Say what would be done and do nothing.
+    /// Say what would become of each queued task and do nothing; maintenance, such as looking for merges, is left out.
     #[arg(long)]
     pub dry_run: bool,
     /// Print the report as JSON.
@@ -142,8 +177,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  dispatch explain T-5 --json")]
     Explain {
         /// The task.
-        #[arg(value_parser = TaskId::parse)]
-        id: TaskId,
+        #[arg(value_parser = TaskArg::parse)]
+        id: TaskArg,
         /// Print JSON.
         #[arg(long)]
         json: bool,
@@ -152,8 +187,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  dispatch logs T-5 --follow")]
     Logs {
         /// The task.
-        #[arg(value_parser = TaskId::parse)]
-        id: TaskId,
+        #[arg(value_parser = TaskArg::parse)]
+        id: TaskArg,
         /// The attempt; the last one when it is left out.
         #[arg(long, value_name = "N", value_parser = attempt_number)]
         attempt: Option<AttemptNumber>,
@@ -192,8 +227,8 @@ pub enum Command {
     #[command(after_help = "Example:\n  dispatch cancel T-5 --to \"To Do\"")]
     Cancel {
         /// The task.
-        #[arg(value_parser = TaskId::parse)]
-        id: TaskId,
+        #[arg(value_parser = TaskArg::parse)]
+        id: TaskArg,
         /// The status it gets.
         #[arg(long, value_name = "STATUS", default_value = "To Do")]
         to: String,
@@ -204,8 +239,8 @@ pub enum Command {
     )]
     Retry {
         /// The task.
-        #[arg(value_parser = TaskId::parse)]
-        id: TaskId,
+        #[arg(value_parser = TaskArg::parse)]
+        id: TaskArg,
         /// Set the earlier attempts aside, so that they no longer count; their folders are renamed, never deleted.
         #[arg(long)]
         reset_attempts: bool,

@@ -3,16 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use dispatch_cli::exit::Exit;
 use dispatch_cli::graph::{self, GraphArgs};
 use dispatch_cli::output;
 
 fn main() -> ExitCode {
     match graph::run(&GraphArgs::parse()) {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            output::error(&error);
-            Exit::Failed.into()
-        }
+        Err(error) => output::error(&error).into(),
     }
 }

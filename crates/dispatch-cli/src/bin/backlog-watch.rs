@@ -3,16 +3,12 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use dispatch_cli::exit::Exit;
 use dispatch_cli::output;
 use dispatch_cli::watch::{self, WatchArgs};
 
 fn main() -> ExitCode {
     match watch::run(&WatchArgs::parse()) {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            output::error(&error);
-            Exit::Failed.into()
-        }
+        Err(error) => output::error(&error).into(),
     }
 }

@@ -28,11 +28,10 @@ fn main() -> ExitCode {
         output::note(&format!("error: {error:#}"));
         return Exit::Refused.into();
     }
+    let as_json = cli.as_json();
     match commands::run(cli, called.selection_off()) {
         Ok(exit) => exit.into(),
-        Err(error) => {
-            output::error(&error);
-            Exit::Failed.into()
-        }
+        Err(error) if as_json => output::error_with_json(&error).into(),
+        Err(error) => output::error(&error).into(),
     }
 }

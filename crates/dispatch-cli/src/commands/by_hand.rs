@@ -1,13 +1,12 @@
 //! `dispatch release-slot`, `dispatch cancel` and `dispatch retry`.
 
 use dispatch_close::text::plain;
-use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_engine::by_hand::{self, ByHandError, Cancelled, Released};
 
-use crate::args::GlobalArgs;
-use crate::exit::Exit;
+use crate::args::{GlobalArgs, TaskArg};
+use crate::exit::{Exit, Refused};
 use crate::output;
 use crate::wire::{Ground, Role, World};
 
@@ -33,16 +32,16 @@ pub(super) fn release_slot(
 }
 
 /// Stops the attempt of a task.
-pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Result<Exit> {
+pub(super) fn cancel(task: &TaskArg, to: &str, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
+    let id = &ground.task_id(task)?;
     let statuses = &ground.board.config.statuses;
     let to = Status::parse(to);
     if to.spelled_in(statuses).is_none() {
         let known = statuses.join(", ");
-        output::note(&format!(
-            "refused: the board has no status `{to}`; its statuses are {known} (--to names one)"
-        ));
-        return Ok(Exit::Refused);
+        return Err(Refused::because(format!(
+            "the board has no status `{to}`; its statuses are {known} (--to names one)"
+        )));
     }
     let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::cancel(&world.ports(), id, &to).map(|cancelled| match cancelled {
@@ -54,8 +53,9 @@ pub(super) fn cancel(id: &TaskId, to: &str, global: &GlobalArgs) -> anyhow::Resu
 }
 
 /// Queues a blocked task again.
-pub(super) fn retry(id: &TaskId, reset: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
+pub(super) fn retry(task: &TaskArg, reset: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
+    let id = &ground.task_id(task)?;
     let world = World::by_hand(&ground, Role::Pass)?;
     let attempts = world.setup.config.attempts;
     told(by_hand::retry(&world.ports(), id, attempts, reset).map(|retried| {
@@ -80,10 +80,7 @@ fn told(done: Result<String, ByHandError>) -> anyhow::Result<Exit> {
             output::line(&line)?;
             Ok(Exit::Done)
         }
-        Err(ByHandError::Refused(why)) => {
-            output::note(&format!("refused: {why}"));
-            Ok(Exit::Refused)
-        }
+        Err(ByHandError::Refused(why)) => Err(Refused::because(why)),
         Err(error @ ByHandError::Failed { .. }) => Err(error.into()),
     }
 }

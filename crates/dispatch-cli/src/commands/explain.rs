@@ -1,25 +1,29 @@
 //! `dispatch explain`.
 
-use dispatch_core::id::TaskId;
 use dispatch_engine::explain::{ExplainError, explain};
 
-use crate::args::GlobalArgs;
-use crate::exit::Exit;
+use crate::args::{GlobalArgs, TaskArg};
+use crate::exit::{Exit, Refused};
 use crate::wire::{Ground, Role, World, context};
 use crate::{output, render};
 
-/// Shows every guard's verdict for one task, and the launch.
-pub(super) fn run(id: &TaskId, json: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
+/// Shows how far one task has come, every guard's verdict on it, and the launch.
+pub(super) fn run(task: &TaskArg, json: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
+    let id = ground.task_id(task)?;
     let world = World::new(&ground, ground.setup()?, Role::Pass)?;
-    match explain(&world.ports(), &world.setup, &context(&ground)?, id) {
-        Ok(explanation) if json => output::json(&explanation)?,
-        Ok(explanation) => output::raw(render::explanation(&explanation).as_bytes())?,
+    let mut explanation = match explain(&world.ports(), &world.setup, &context(&ground)?, &id) {
+        Ok(explanation) => explanation,
         Err(error @ ExplainError::NoSuchTask { .. }) => {
-            output::note(&format!("error: {error}"));
-            return Ok(Exit::Refused);
+            return Err(Refused::because(error.to_string()));
         }
         Err(error @ ExplainError::Port { .. }) => return Err(error.into()),
+    };
+    explanation.standstill = world.missing_remote().or(explanation.standstill);
+    if json {
+        output::json(&explanation)?;
+    } else {
+        output::text(&render::explanation(&explanation, output::columns()))?;
     }
     Ok(Exit::Done)
 }

@@ -9,6 +9,7 @@ mod pass;
 mod status;
 mod supervise;
 mod trust;
+mod wait;
 
 use std::ffi::OsString;
 

@@ -3,7 +3,8 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
-use dispatch_engine::status;
+use dispatch_engine::standstill::{Standstill, StandstillCause};
+use dispatch_engine::status::{self, StatusReport};
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
@@ -19,19 +20,49 @@ const HOME: &str = "\x1b[H\x1b[J";
 pub(super) fn run(json: bool, watch: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
     let ground = Ground::find(global)?;
     loop {
-        let world = World::new(&ground, ground.setup()?, Role::Pass)?;
-        let report = status::read(&world.ports(), &world.setup)?;
+        let (report, exit) = look(&ground)?;
         if json {
             output::json(&report)?;
-            return Ok(Exit::Done);
+            return Ok(exit);
         }
-        let text = render::status(&report);
+        let text = render::status(&report, output::columns());
         if !watch {
-            output::raw(text.as_bytes())?;
-            return Ok(Exit::Done);
+            output::text(&text)?;
+            return Ok(exit);
         }
-        let lead = if std::io::stdout().is_terminal() { HOME } else { "" };
-        output::raw(format!("{lead}{text}").as_bytes())?;
+        if std::io::stdout().is_terminal() {
+            output::raw(HOME.as_bytes())?;
+        }
+        output::text(&text)?;
         std::thread::sleep(AGAIN);
     }
+}
+
+fn look(ground: &Ground) -> anyhow::Result<(StatusReport, Exit)> {
+    let setup = match ground.setup() {
+        Ok(setup) => setup,
+        Err(error) => {
+            let report = without_configuration(ground, &error)?;
+            return Ok((report, output::error(&error)));
+        }
+    };
+    let world = World::new(ground, setup, Role::Pass)?;
+    let mut report = status::read(&world.ports(), &world.setup)?;
+    report.standstill = world.missing_remote().or(report.standstill);
+    Ok((report, Exit::Done))
+}
+
+/// What can be told without a configuration: everything but what it says of slots, lanes and the queue.
+fn without_configuration(ground: &Ground, error: &anyhow::Error) -> anyhow::Result<StatusReport> {
+    let world = World::without_configuration(ground, error, Role::Pass)?;
+    let mut report = status::read(&world.ports(), &world.setup)?;
+    let (cause, text) = match ground.missing_statuses() {
+        Some(missing) => (StandstillCause::StatusMissing, missing),
+        None => (StandstillCause::ConfigUnusable, format!("{error:#}")),
+    };
+    report.standstill = Some(Standstill::new(cause, text));
+    report.slots.retain(|slot| slot.task.is_some() || slot.held.is_some());
+    report.lanes.clear();
+    report.queue.clear();
+    Ok(report)
 }

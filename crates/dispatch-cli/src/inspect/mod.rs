@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::args::{GlobalArgs, InspectArgs, InspectCommand, TaskFormat};
-use crate::exit::Exit;
+use crate::exit::{Exit, Refused};
 use crate::output;
 use crate::wire::Ground;
 
@@ -82,10 +82,7 @@ fn told(answer: Result<Value, String>) -> anyhow::Result<Exit> {
             output::json(&answer)?;
             Ok(Exit::Done)
         }
-        Err(error) => {
-            output::note(&format!("error: {error}"));
-            Ok(Exit::Refused)
-        }
+        Err(error) => Err(Refused::because(error)),
     }
 }
 

@@ -1,20 +1,118 @@
 //! An explanation as text.
 
+use dispatch_core::record::Phase;
 use dispatch_engine::explain::{ExplainedLaunch, Explanation};
-
+use dispatch_engine::stage::Stage;
 use dispatch_guards::guards::Guard;
 use dispatch_guards::permission::DenyReason;
 
-use super::{command_line, plain};
+use super::layout::{table, wrap};
+use super::{command_line, plain, standstill};
 
-/// Every guard's verdict, and the launch.
-pub fn explanation(explanation: &Explanation) -> String {
-    let mut lines = vec![
-        format!("{}: {}", explanation.id, plain(&explanation.title)),
-        format!("status: {}", explanation.status),
-        String::new(),
-        "Guards".to_owned(),
-    ];
+/// What the task is and waits for; every guard's verdict and the launch where they bear on that.
+pub fn explanation(explanation: &Explanation, columns: Option<usize>) -> String {
+    let mut lines = Vec::new();
+    lines.extend(explanation.standstill.as_ref().map(|found| wrap(&standstill(found), columns)));
+    lines.push(wrap(&plain(&stage(explanation)), columns));
+    lines.push(wrap(&format!("title: {}", plain(&explanation.title)), columns));
+    lines.push(format!("status: {}", plain(explanation.status.as_str())));
+    let asks_the_guards = guards_matter(&explanation.stage);
+    if asks_the_guards {
+        lines.push(String::new());
+        lines.extend(guards(explanation, columns));
+    }
+    lines.push(String::new());
+    lines.push(format!("Branch: {}", explanation.branches.own.name));
+    match &explanation.branches.base {
+        Some(base) => lines.push(format!("Proposed for: {}", base.name)),
+        None => lines.push("Proposed for: not known (the remote did not say)".to_owned()),
+    }
+    if asks_the_guards {
+        lines.extend(claims(explanation, columns));
+        lines.push(String::new());
+        lines.extend(launch(&explanation.launch, columns));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Whether the guards have a say in what happens to the task next.
+const fn guards_matter(stage: &Stage) -> bool {
+    match stage {
+        Stage::Queued | Stage::NotQueued | Stage::Blocked { .. } => true,
+        Stage::Running { .. }
+        | Stage::Proposed { .. }
+        | Stage::Done { .. }
+        | Stage::ElsewhereInProgress { .. } => false,
+    }
+}
+
+/// What the task is, and what it waits for.
+fn stage(explanation: &Explanation) -> String {
+    let id = &explanation.id;
+    match &explanation.stage {
+        Stage::Running { attempt, slot, phase, supervised: false } => format!(
+            "{id} is in the middle of attempt {attempt} in {slot} ({phase}), and nobody supervises it any more: the next pass goes on with it"
+        ),
+        Stage::Running { attempt, slot, phase, supervised: true } => {
+            let now = match phase {
+                Phase::Claimed | Phase::Prepared => "the slot is being prepared".to_owned(),
+                Phase::Running => "it waits until the worker ends".to_owned(),
+                Phase::Closing(step) => {
+                    format!("the worker has ended, and its work is judged, now by `{step}`")
+                }
+                Phase::Ended => "it is over".to_owned(),
+            };
+            format!(
+                "{id} is worked on, attempt {attempt} in {slot}: {now} (`dispatch logs {id} --follow` shows it, `dispatch cancel {id}` stops it)"
+            )
+        }
+        Stage::Proposed { link, base } => format!(
+            "{id} is proposed as {link}: it waits for its merge into {base}, and the first pass after that makes it Done"
+        ),
+        Stage::Blocked { reason } => {
+            let why = reason.map(|reason| format!(" (`{reason}`)")).unwrap_or_default();
+            format!(
+                "{id} is Blocked{why} and waits for a person: its last comment says what to do; `dispatch retry {id}` queues it again"
+            )
+        }
+        Stage::Done { merged: Some(link) } => {
+            format!("{id} is Done: {link} was merged, and nothing is left to do")
+        }
+        Stage::Done { merged: None } => format!("{id} is Done, and nothing is left to do"),
+        Stage::Queued => queued(explanation),
+        Stage::ElsewhereInProgress { parent: true } => {
+            format!("{id} is In Progress: its status follows its subtasks")
+        }
+        Stage::ElsewhereInProgress { parent: false } => format!(
+            "{id} is In Progress, and no attempt of it runs here: a person works on it, or moves it to Queued to have it taken"
+        ),
+        Stage::NotQueued => format!(
+            "{id} is {}: no pass takes it until a person moves it to Queued",
+            explanation.status
+        ),
+    }
+}
+
+fn queued(explanation: &Explanation) -> String {
+    let (id, verdict) = (&explanation.id, &explanation.verdict);
+    let reason = verdict.reason.unwrap_or_default();
+    let why = verdict.comment.as_deref().unwrap_or_default();
+    match verdict.verdict {
+        "wait" if explanation.branches.base.is_none() => {
+            format!("{id} is Queued: the next pass asks the remote, and then decides about it")
+        }
+        "wait" => format!("{id} is Queued and waits ({reason}): {why}"),
+        "block" => format!("{id} is Queued, and the next pass blocks it ({reason}): {why}"),
+        _ if explanation.standstill.is_some() => {
+            format!("{id} is Queued, and nothing else keeps it from being started")
+        }
+        _ => format!("{id} is Queued: the next pass starts it"),
+    }
+}
+
+fn guards(explanation: &Explanation, columns: Option<usize>) -> Vec<String> {
+    let mut lines = vec!["Guards".to_owned()];
     for guard in &explanation.guards {
         let name = guard.guard.map_or("", Guard::name);
         let reason = guard.reason.map(|reason| format!(" {reason}")).unwrap_or_default();
@@ -24,43 +122,43 @@ pub fn explanation(explanation: &Explanation) -> String {
                 .comment
                 .iter()
                 .flat_map(|comment| comment.lines())
-                .map(|line| format!("      {}", plain(line))),
+                .map(|line| wrap(&format!("      {}", plain(line)), columns)),
         );
     }
     let verdict = &explanation.verdict;
     let reason = verdict.reason.map(|reason| format!(" {reason}")).unwrap_or_default();
-    lines.push(format!("  {:<24} {}{reason}", "together", verdict.verdict));
-    lines.push(String::new());
-    lines.push(format!("Branch: {}", explanation.branches.own.name));
-    match &explanation.branches.base {
-        Some(base) => lines.push(format!("Proposed for: {}", base.name)),
-        None => lines.push("Proposed for: not known (the remote did not say)".to_owned()),
-    }
-    lines.extend(claims(explanation));
-    lines.push(String::new());
-    match &explanation.launch {
+    lines.push(format!("  {:<14} {}{reason}", "together", verdict.verdict));
+    lines
+}
+
+fn launch(launch: &ExplainedLaunch, columns: Option<usize>) -> Vec<String> {
+    match launch {
         ExplainedLaunch::Refused { why } => {
-            lines.push(format!("It would not be launched: {}", plain(why)));
+            vec![wrap(&format!("It would not be launched: {}", plain(why)), columns)]
         }
         ExplainedLaunch::Would { lane, argv, cwd, environment, denied } => {
-            lines.push(format!("Launch on lane {lane}, in {cwd}:"));
-            lines.push(command_line("claude", argv));
-            lines.push(format!("with the variables {}", environment.join(", ")));
-            lines.push(String::new());
-            lines.push("Denied".to_owned());
-            lines.extend(
-                denied
+            let variables = format!("with the variables {}", environment.join(", "));
+            let mut lines = vec![
+                format!("Launch on lane {lane}, in {}:", plain(cwd)),
+                // Not broken, so that it can be pasted into a shell.
+                super::lines(&command_line("claude", argv)).into_owned(),
+                wrap(&plain(&variables), columns),
+            ];
+            if !denied.is_empty() {
+                let rows: Vec<Vec<String>> = denied
                     .iter()
-                    .map(|denied| format!("  {:<24} {}", plain(&denied.rule), why(&denied.reason))),
-            );
+                    .map(|denied| vec![plain(&denied.rule).into_owned(), why(&denied.reason)])
+                    .collect();
+                lines.extend([String::new(), "Denied".to_owned()]);
+                lines.extend(table(&rows, columns));
+            }
+            lines
         }
     }
-    lines.push(String::new());
-    lines.join("\n")
 }
 
 /// Claims that could get in the way of others', or theirs in the way of these.
-fn claims(explanation: &Explanation) -> Vec<String> {
+fn claims(explanation: &Explanation, columns: Option<usize>) -> Vec<String> {
     let Some(found) = &explanation.claims else {
         return vec![
             String::new(),
@@ -70,21 +168,18 @@ fn claims(explanation: &Explanation) -> Vec<String> {
     if found.is_empty() {
         return Vec::new();
     }
-    let mut lines = vec![
-        String::new(),
-        "Claims that overlap, with nothing that orders the tasks: add a dependency or split the files".to_owned(),
-    ];
-    lines.extend(found.iter().map(|pair| {
-        let (one, other) = &pair.claims;
-        format!(
-            "  {:<24} `{}` of {} and `{}` of {}",
-            pair.rule.as_str(),
-            plain(&one.path),
-            pair.task,
-            plain(&other.path),
-            pair.other
-        )
-    }));
+    let rows: Vec<Vec<String>> = found
+        .iter()
+        .map(|pair| {
+            let (one, other) = &pair.claims;
+            let (one, other) = (plain(&one.path), plain(&other.path));
+            let text = format!("`{one}` of {} and `{other}` of {}", pair.task, pair.other);
+            vec![pair.rule.as_str().to_owned(), text]
+        })
+        .collect();
+    let heading = "Claims that overlap, with nothing that orders the tasks: add a dependency or split the files";
+    let mut lines = vec![String::new(), wrap(heading, columns)];
+    lines.extend(table(&rows, columns));
     lines
 }
 

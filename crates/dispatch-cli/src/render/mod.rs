@@ -1,24 +1,20 @@
 //! Results as text for a person at a terminal.
 
 mod explain;
+mod layout;
+mod safe;
 mod status;
 
-use std::borrow::Cow;
+use dispatch_engine::standstill::Standstill;
 
 pub use self::explain::explanation;
+pub(crate) use self::layout::{width_of, wrap};
+pub(crate) use self::safe::{json, lines, plain};
 pub use self::status::status;
 
-/// Text from the board or another program, with everything that could move a cursor shown escaped.
-pub(crate) fn plain(text: &str) -> Cow<'_, str> {
-    if text.chars().any(char::is_control) {
-        Cow::Owned(
-            text.chars()
-                .flat_map(|c| if c.is_control() { c.escape_debug().collect() } else { vec![c] })
-                .collect(),
-        )
-    } else {
-        Cow::Borrowed(text)
-    }
+/// What keeps every pass from taking tasks, as the first thing a person reads.
+fn standstill(found: &Standstill) -> String {
+    format!("No pass takes a task here: {}", lines(&found.text))
 }
 
 /// A duration in the two largest units that matter.
@@ -52,12 +48,6 @@ fn quoted(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn control_characters_are_shown_and_not_obeyed() {
-        assert_eq!(plain("a\u{1b}[2Jb\n"), "a\\u{1b}[2Jb\\n");
-        assert_eq!(plain("ä b"), "ä b");
-    }
 
     #[test]
     fn a_command_line_can_be_pasted() {

@@ -1,44 +1,35 @@
 //! The status as tables.
 
-use std::fmt::Write as _;
-
-use comfy_table::{Table, presets};
 use dispatch_engine::status::{LaneStatus, RunningStatus, StatusReport};
 
-use super::{duration, plain};
+use super::layout::{table, wrap};
+use super::{duration, plain, standstill};
 
-/// Slots, running attempts, lanes and the queue.
-pub fn status(report: &StatusReport) -> String {
-    let mut text = String::new();
-    section(&mut text, "Slots", slots(report));
-    section(&mut text, "Running", running(&report.running));
-    section(&mut text, "Lanes", lanes(&report.lanes));
-    section(&mut text, "Queue", queue(report));
-    section(&mut text, "Proposed", proposals(report));
-    for problem in &report.problems {
-        line(&mut text, &format!("problem: {}", plain(problem)));
+/// What keeps the passes from working, slots, running attempts, lanes, the queue and what waits for a person.
+pub fn status(report: &StatusReport, columns: Option<usize>) -> String {
+    let mut lines = Vec::new();
+    lines.extend(report.standstill.as_ref().map(|found| wrap(&standstill(found), columns)));
+    // Without a configuration there are no lanes, and nothing can be said of the queue.
+    let configured = !report.lanes.is_empty();
+    for (title, rows, known) in [
+        ("Slots", slots(report), configured),
+        ("Running", running(&report.running), true),
+        ("Lanes", lanes(&report.lanes), configured),
+        ("Queue", queue(report), configured),
+        ("Blocked", blocked(report), true),
+        ("Proposed", proposals(report), true),
+    ] {
+        if rows.is_empty() {
+            lines.extend(known.then(|| format!("{title}: none")));
+        } else {
+            lines.push(title.to_owned());
+            lines.extend(table(&rows, columns));
+        }
     }
-    text
-}
-
-fn line(text: &mut String, line: &str) {
-    let written = writeln!(text, "{line}");
-    debug_assert!(written.is_ok(), "a String takes every write");
-}
-
-fn section(text: &mut String, title: &str, rows: Vec<Vec<String>>) {
-    if rows.is_empty() {
-        return line(text, &format!("{title}: none"));
-    }
-    line(text, title);
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    for row in rows {
-        table.add_row(row);
-    }
-    for row in table.lines() {
-        line(text, &format!("  {}", row.trim_end()));
-    }
+    let problems = report.problems.iter();
+    lines.extend(problems.map(|problem| wrap(&format!("problem: {}", plain(problem)), columns)));
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 fn slots(report: &StatusReport) -> Vec<Vec<String>> {
@@ -52,7 +43,7 @@ fn slots(report: &StatusReport) -> Vec<Vec<String>> {
             (None, None, true) => "free".to_owned(),
             (None, None, false) => "free, no longer configured".to_owned(),
         };
-        vec![slot.name.to_string(), state, slot.path.to_string()]
+        vec![slot.name.to_string(), state, plain(slot.path.as_str()).into_owned()]
     };
     report.slots.iter().map(row).collect()
 }
@@ -64,7 +55,8 @@ fn running(attempts: &[RunningStatus]) -> Vec<Vec<String>> {
             (true, Some(age)) => format!("last sign of life {} ago", duration(age)),
             (true, None) => "no sign of life yet".to_owned(),
         };
-        let cost = attempt.cost_usd.map(|cost| format!("{cost:.2} USD")).unwrap_or_default();
+        let turns = if attempt.turns == 1 { "turn" } else { "turns" };
+        let cost = attempt.cost_usd.map(|cost| format!(", {cost:.2} USD")).unwrap_or_default();
         vec![
             attempt.id.to_string(),
             format!("attempt {}", attempt.attempt),
@@ -75,8 +67,7 @@ fn running(attempts: &[RunningStatus]) -> Vec<Vec<String>> {
                 .elapsed_s
                 .map(|elapsed| duration(u64::try_from(elapsed).unwrap_or(0)))
                 .unwrap_or_default(),
-            format!("{} turns", attempt.turns),
-            cost,
+            format!("{} {turns}{cost}", attempt.turns),
             beat,
         ]
     };
@@ -114,6 +105,14 @@ fn queue(report: &StatusReport) -> Vec<Vec<String>> {
         vec![task.id.to_string(), plain(&task.title).into_owned(), verdict]
     };
     report.queue.iter().map(row).collect()
+}
+
+fn blocked(report: &StatusReport) -> Vec<Vec<String>> {
+    let row = |task: &dispatch_engine::status::BlockedStatus| {
+        let reason = task.reason.map_or("see its comments", |reason| reason.as_str());
+        vec![task.id.to_string(), plain(&task.title).into_owned(), reason.to_owned()]
+    };
+    report.blocked.iter().map(row).collect()
 }
 
 fn proposals(report: &StatusReport) -> Vec<Vec<String>> {

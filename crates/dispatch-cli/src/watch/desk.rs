@@ -133,7 +133,7 @@ impl<'a> Desk<'a> {
         self.look();
         let columns = terminal::size().map_or(COLUMNS, |size| size.columns);
         let lines = self.frame(Size { columns, rows: None });
-        output::line(&lines.join("\n"))?;
+        output::raw(format!("{}\n", lines.join("\n")).as_bytes())?;
         Ok(if self.trouble.is_some() { Exit::Failed } else { Exit::Done })
     }
 

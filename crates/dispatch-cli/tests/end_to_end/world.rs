@@ -4,7 +4,7 @@ use std::fs;
 use std::ops::Deref;
 use std::process::Output;
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8PathBuf;
 use dispatch_testkit::board::TaskText;
 use dispatch_testkit::model_server::{Lane, ModelRequest, Turn};
 use dispatch_testkit::programs::{self, Peer};
@@ -85,32 +85,10 @@ impl World {
     }
 
     /// Runs a pass, waits for what it started, and gives its report. The pass that a supervisor runs at its end may be
-    /// in the way; it is waited for, since every further wish would keep it going.
+    /// in the way; it is waited for, with what it started.
     #[track_caller]
     pub(crate) fn pass(&self) -> Value {
-        let mut met_another = false;
-        loop {
-            let report = Self::parse(&self.ok(&["--wait", "--json"]));
-            let Some(other) = report["another"].as_str() else {
-                // Our wish made the other pass go round again, and what it started then is not waited for by ours.
-                if met_another {
-                    wait::until("the end of what the other pass started", || {
-                        self.nothing_is_bound()
-                    });
-                }
-                return report;
-            };
-            met_another = true;
-            let pid =
-                other.split(|letter: char| !letter.is_ascii_digit()).find(|pid| !pid.is_empty());
-            let process = format!("/proc/{}", pid.expect("the holder's pid"));
-            wait::until("the end of the other pass", || !Utf8Path::new(&process).exists());
-        }
-    }
-
-    fn nothing_is_bound(&self) -> bool {
-        let status = Self::parse(&self.ok(&["status", "--json"]));
-        status["slots"].as_array().into_iter().flatten().all(|slot| slot["task"].is_null())
+        Self::parse(&self.ok(&["--wait", "--json"]))
     }
 
     fn parse(text: &str) -> Value {

@@ -75,9 +75,8 @@ pub enum Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Syntax { line, column, cause } => {
-                write!(f, "not valid JSON at line {line}, column {column}: {cause}")
-            }
+            // The place stands before the message, after the file.
+            Self::Syntax { cause, .. } => write!(f, "not valid JSON: {cause}"),
             Self::Missing { expected } => write!(f, "missing; expected {expected}"),
             Self::Wrong { found, expected } => write!(f, "found `{found}`; expected {expected}"),
             Self::Unknown { nearest: Some(nearest) } => {

@@ -194,6 +194,9 @@ pub(super) struct Strict {
 
 pub(super) fn parse(text: &str) -> Result<Strict, Fault> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(Fault::Syntax { line: 1, column: 1, cause: "the file is empty".to_owned() });
+    }
     let once: Once = serde_json::from_str(text).map_err(|error| Fault::Syntax {
         line: error.line(),
         column: error.column(),

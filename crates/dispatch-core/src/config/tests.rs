@@ -237,7 +237,7 @@ fn k2_unknown_names_are_warnings_in_the_older_file_and_for_notes() {
 fn k2_a_syntax_error_names_line_and_column() {
     assert_eq!(
         errors("{\n  \"slots\": [,]\n}"),
-        ["lanes.json:2:13: not valid JSON at line 2, column 13: expected value"]
+        ["lanes.json:2:13: not valid JSON: expected value"]
     );
     assert_eq!(errors("").len(), 1);
     assert_eq!(errors("[]"), ["lanes.json: found `[]`; expected an object"]);

@@ -4,12 +4,12 @@ use dispatch_core::attempt::AttemptCounts;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
-use dispatch_core::task::{DISPATCH_AUTHOR, Task};
 use dispatch_guards::guards::MAX_FAULTS;
 use serde::Serialize;
 
 use super::ByHandError;
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite, TryLock};
+use crate::stage::our_last;
 
 /// What retrying did.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,7 +57,7 @@ pub fn retry(
         forgive(ports, id, counts).map_err(&failed)?;
         0
     };
-    let reason = reason_of(&task);
+    let reason = our_last(&task.comments).map(|comment| comment.body.clone());
     if waits {
         return Ok(Retried { reason, archived });
     }
@@ -103,12 +103,4 @@ fn set_aside(ports: &Ports<'_>, id: &TaskId) -> Result<u32, PortError> {
         ports.store.write_record(&record)?;
     }
     Ok(archived)
-}
-
-fn reason_of(task: &Task) -> Option<String> {
-    let ours = task.comments.iter().rev().find(|comment| {
-        let author = comment.author.as_deref().unwrap_or_default();
-        author.trim().trim_start_matches('@') == DISPATCH_AUTHOR
-    });
-    ours.map(|comment| comment.body.clone())
 }

@@ -50,6 +50,12 @@ pub(crate) struct RoundFacts<'a> {
     surfaces: Surfaces,
 }
 
+/// A task that a rehearsal has dispatched: it takes a slot and room on its lane, and nothing was done.
+pub(crate) struct Rehearsed {
+    pub(crate) task: TaskId,
+    pub(crate) lane: Lane,
+}
+
 /// What the guards say about a task, and what a launch would be made with.
 pub(crate) struct Judged {
     pub(crate) evaluation: Evaluation,
@@ -141,7 +147,25 @@ impl<'a> RoundFacts<'a> {
         setup: &Setup,
         task: &Task,
     ) -> Result<Judged, PortError> {
-        let registry = ports.store.registry()?;
+        self.judge_after(&[], ports, setup, task)
+    }
+
+    /// The same, as if these tasks had been dispatched before.
+    pub(crate) fn judge_after(
+        &self,
+        rehearsed: &[Rehearsed],
+        ports: &Ports<'_>,
+        setup: &Setup,
+        task: &Task,
+    ) -> Result<Judged, PortError> {
+        let mut registry = ports.store.registry()?;
+        for Rehearsed { task, lane } in rehearsed {
+            let free = free_slots(ports, &registry, task)?.into_iter().next();
+            let taken = registry.slots.iter_mut().find(|entry| Some(&entry.name) == free.as_ref());
+            if let Some(entry) = taken {
+                (entry.task_id, entry.lane) = (Some(task.clone()), Some(*lane));
+            }
+        }
         let record = ports.store.record(&task.id)?;
         let branches = Branches::of(&self.seen, setup, task, record.as_ref())?;
         let counts = ports.store.attempt_counts(&task.id)?;

@@ -12,7 +12,7 @@ use serde_json::json;
 use super::claim::{Claim, Claimed, claim};
 use super::{Considered, End, Options};
 use crate::governor::{self, Gate};
-use crate::judge::{Judged, RoundFacts};
+use crate::judge::{Judged, Rehearsed, RoundFacts};
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite};
 use crate::setup::{Setup, confinement_fault};
 use crate::texts::notify_blocked;
@@ -49,6 +49,8 @@ pub(super) struct Considering<'a> {
     options: &'a Options,
     /// Whether the local model answers; asked at most once a round.
     readiness: Option<Result<(), String>>,
+    /// What a rehearsal has given slots to.
+    rehearsed: Vec<Rehearsed>,
     pub(super) problems: Vec<String>,
 }
 
@@ -61,7 +63,15 @@ impl<'a> Considering<'a> {
         facts: &'a RoundFacts<'a>,
         options: &'a Options,
     ) -> Self {
-        Self { ports, setup, facts, options, readiness: None, problems: Vec::new() }
+        Self {
+            ports,
+            setup,
+            facts,
+            options,
+            readiness: None,
+            rehearsed: Vec::new(),
+            problems: Vec::new(),
+        }
     }
 
     /// Considers all candidates in order; one that waits or fails never keeps the next from being looked at.
@@ -106,7 +116,7 @@ impl<'a> Considering<'a> {
         if let Some(problem) = self.facts.seen.board.hostile_file_of(&task.id) {
             return Ok((End::Waiting { reason: WaitReason::BoardIncomplete }, problem.to_string()));
         }
-        let judged = self.facts.judge(self.ports, self.setup, task)?;
+        let judged = self.facts.judge_after(&self.rehearsed, self.ports, self.setup, task)?;
         match judged.evaluation.verdict() {
             Verdict::Block(reason, grounds) => {
                 self.block_saying(task, *reason, grounds.comment(self.setup.config.language))
@@ -192,6 +202,7 @@ impl<'a> Considering<'a> {
             return waiting(WaitReason::LanePaused, format!("{}: {}", fault.0, fault.1));
         }
         if self.options.dry_run {
+            self.rehearsed.push(Rehearsed { task: task.id.clone(), lane });
             return Ok((End::WouldDispatch, String::new()));
         }
         let claimed = claim(

@@ -429,6 +429,37 @@ fn a_dry_run_says_what_would_happen_and_changes_nothing() {
     assert!(state.notified.is_empty());
 }
 
+/// K1: what a rehearsal would start takes its slot, its room on the lane and its claims from those after it.
+#[test]
+fn k1_a_dry_run_gives_out_no_more_slots_than_there_are() {
+    let world = World::new(vec![task("T-1"), task("T-2"), frontier("T-3"), frontier("T-4")]);
+    let mut setup = setup();
+    setup.config.lanes.frontier.max_parallel = 2;
+    let options = Options { dry_run: true, ..Options::default() };
+    let rehearsal = world.try_pass(&setup, &options).unwrap().unwrap();
+    let ends: Vec<(String, End)> = rehearsal.rounds[0]
+        .considered
+        .iter()
+        .map(|considered| (considered.id.to_string(), considered.end.clone()))
+        .collect();
+    let waiting = |reason| End::Waiting { reason };
+    assert_eq!(
+        ends,
+        [
+            ("T-1".to_owned(), End::WouldDispatch),
+            ("T-2".to_owned(), waiting(WaitReason::LaneAtCapacity)),
+            ("T-3".to_owned(), End::WouldDispatch),
+            ("T-4".to_owned(), waiting(WaitReason::NoFreeSlot)),
+        ]
+    );
+
+    let pass = world.pass(&setup);
+    let same = |end: &End| matches!(end, End::Dispatched { .. } | End::WouldDispatch);
+    for (real, (id, rehearsed)) in pass.rounds[0].considered.iter().zip(&ends) {
+        assert!(real.end == *rehearsed || (same(&real.end) && same(rehearsed)), "{id}: {real}");
+    }
+}
+
 #[test]
 fn d3_3_what_bounds_the_launch_travels_to_the_supervisor() {
     let world = World::new(vec![task("T-1")]);

@@ -1,13 +1,19 @@
 //! K1: `status` and `explain` as values.
 
 use dispatch_core::config::SettingSource;
+use dispatch_core::names::BlockReason;
+use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
+use dispatch_core::task::Comment;
 use dispatch_core::triage::Lane;
 use dispatch_engine::explain::{ExplainError, ExplainedLaunch, explain};
+use dispatch_engine::setup::{Setup, Trust};
+use dispatch_engine::stage::Stage;
+use dispatch_engine::standstill::StandstillCause;
 use dispatch_engine::status;
 use dispatch_guards::permission::{Denied, DenyReason};
 
-use crate::sim::{World, context, frontier, id, setup, task};
+use crate::sim::{World, branch, context, frontier, id, setup, task};
 
 #[test]
 fn status_shows_slots_running_attempts_lanes_and_the_queue() {
@@ -79,6 +85,69 @@ fn explain_shows_what_the_person_s_settings_would_add() {
     assert_eq!(explained.verdict.reason, Some("settings-unreadable"));
     let again = explained.input.evaluate().unwrap();
     assert_eq!(again.printed_all(dispatch_core::config::Language::En), explained.guards);
+}
+
+/// README §3: what keeps every pass from working is the first thing to be told.
+#[test]
+fn a_standstill_is_told_before_anything_else() {
+    let world = World::new(vec![frontier("T-1")]);
+    let found = |setup: &Setup| {
+        let status = status::read(&world.ports(), setup).unwrap().standstill;
+        let explained = explain(&world.ports(), setup, &context(), &id("T-1")).unwrap().standstill;
+        assert_eq!(status, explained);
+        status.map(|standstill| (standstill.cause, standstill.text))
+    };
+    assert_eq!(found(&setup()), None);
+
+    let mut changed = setup();
+    changed.trust = Trust::Changed("new: lanes.json".to_owned());
+    let (cause, text) = found(&changed).unwrap();
+    assert_eq!(cause, StandstillCause::ConfigChanged);
+    assert!(text.contains("`dispatch trust`"), "{text}");
+
+    world.state().place.branch = Some(branch("feature"));
+    let (cause, text) = found(&setup()).unwrap();
+    assert_eq!(cause, StandstillCause::BoardElsewhere);
+    assert!(text.contains("on feature") && text.contains("check out main in `/"), "{text}");
+}
+
+/// K1: what a person asks of a task that is not queued is how far it has come.
+#[test]
+fn explain_says_how_far_a_task_has_come() {
+    let world = World::new(vec![frontier("T-1")]);
+    let stage = || explain(&world.ports(), &setup(), &context(), &id("T-1")).unwrap().stage;
+    assert_eq!(stage(), Stage::Queued);
+    world.pass(&setup());
+    let running = stage();
+    assert!(
+        matches!(&running, Stage::Running { phase: Phase::Claimed, supervised: true, .. }),
+        "{running:?}"
+    );
+    world.settle(&setup());
+    let Stage::Proposed { base, link } = stage() else { panic!("{:?}", stage()) };
+    assert_eq!((base.as_str(), link.is_empty()), ("main", false));
+    world.edit("T-1", |task| task.status = Status::ToDo);
+    assert_eq!(stage(), Stage::NotQueued);
+}
+
+/// K1: a person who comes back sees what needs them.
+#[test]
+fn status_lists_what_is_blocked_with_the_reason() {
+    let world = World::new(vec![frontier("T-1"), frontier("T-2")]);
+    let said = Comment {
+        index: 1,
+        author: Some("dispatch".to_owned()),
+        created: None,
+        body: "**Blocked: `checks-failed`** (attempt 1 of 3)".to_owned(),
+    };
+    world.edit("T-1", |task| {
+        task.status = Status::Blocked;
+        task.comments = vec![said];
+    });
+    world.edit("T-2", |task| task.status = Status::Blocked);
+    let blocked = status::read(&world.ports(), &setup()).unwrap().blocked;
+    let shown: Vec<_> = blocked.iter().map(|task| (task.id.as_str(), task.reason)).collect();
+    assert_eq!(shown, [("T-1", Some(BlockReason::ChecksFailed)), ("T-2", None)]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use dispatch_core::id::TaskId;
 use dispatch_engine::status::{LaneStatus, QueuedStatus, RunningStatus, SlotStatus, StatusReport};
 use unicode_width::UnicodeWidthChar;
 
-use crate::render::{duration, plain};
+use crate::render::{duration, plain, width_of};
 
 #[cfg(test)]
 mod tests;
@@ -136,10 +136,6 @@ impl Sheet {
     }
 }
 
-fn width_of(text: &str) -> usize {
-    text.chars().map(|c| c.width().unwrap_or(0)).sum()
-}
-
 /// The text in at most so many columns, the cut marked, and its width.
 fn cut(text: &str, columns: usize, mark: bool) -> (String, usize) {
     let whole = width_of(text);
@@ -171,6 +167,10 @@ pub(super) fn frame(view: &View<'_>, size: Size, paint: Paint) -> Vec<String> {
         top.add(&[(Tone::Bad, "! "), (Tone::Plain, trouble)]);
     }
     if let Some(report) = view.report {
+        if let Some(standstill) = &report.standstill {
+            let lead = (Tone::Bad, "! No pass takes a task here: ");
+            top.add(&[lead, (Tone::Plain, &standstill.text)]);
+        }
         slots(&mut top, view, report);
         lanes(&mut top, &report.lanes);
     }

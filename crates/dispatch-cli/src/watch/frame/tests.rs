@@ -39,6 +39,8 @@ fn report() -> StatusReport {
         verdict,
     };
     StatusReport {
+        standstill: None,
+        blocked: Vec::new(),
         slots: vec![
             slot("slot-1", Some("T-5")),
             slot("slot-2", None),
