@@ -99,13 +99,15 @@ fn queued(explanation: &Explanation) -> String {
     let reason = verdict.reason.unwrap_or_default();
     let why = verdict.comment.as_deref().unwrap_or_default();
     match verdict.verdict {
-        "wait" if explanation.branches.base.is_none() => {
-            format!("{id} is Queued: the next pass asks the remote, and then decides about it")
-        }
         "wait" => format!("{id} is Queued and waits ({reason}): {why}"),
         "block" => format!("{id} is Queued, and the next pass blocks it ({reason}): {why}"),
         _ if explanation.standstill.is_some() => {
             format!("{id} is Queued, and nothing else keeps it from being started")
+        }
+        _ if explanation.branches.base.is_none() => {
+            format!(
+                "{id} is Queued: the next pass asks the remote where its work belongs, and starts it"
+            )
         }
         _ => format!("{id} is Queued: the next pass starts it"),
     }
