@@ -1,6 +1,7 @@
 //! Claude Code as the engine's agent (W4).
 
 use std::ffi::OsString;
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -98,7 +99,7 @@ impl ClaudeAgent {
     fn try_review(
         &self,
         request: &ReviewRequest,
-        alive: &mut dyn FnMut(),
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
     ) -> Result<Review, PortError> {
         set_child_subreaper().map_err(|error| PortError::new("run the reviewer", error))?;
         let place = self.make_place(&["review", &request.marker, &request.token])?;
@@ -198,7 +199,11 @@ impl Agent for ClaudeAgent {
         readiness(health_check_url, model)
     }
 
-    fn review(&self, request: &ReviewRequest, alive: &mut dyn FnMut()) -> Review {
+    fn review(
+        &self,
+        request: &ReviewRequest,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Review {
         self.try_review(request, alive).unwrap_or_else(|error| Review::Error(chain(&error)))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read, Write};
+use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -91,7 +92,11 @@ impl SystemCommands {
 }
 
 impl Commands for SystemCommands {
-    fn run(&self, spec: &CommandSpec, alive: &mut dyn FnMut()) -> Result<CommandEnd, PortError> {
+    fn run(
+        &self,
+        spec: &CommandSpec,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<CommandEnd, PortError> {
         let Some((program, args)) = spec.argv.split_first() else {
             return Ok(CommandEnd::NotStarted("the command is empty".to_owned()));
         };
@@ -111,6 +116,10 @@ impl Commands for SystemCommands {
                 Ended::TimedOut => {
                     note(spec, &format!("[{} s passed, it was ended]", spec.limit.as_secs()));
                     CommandEnd::TimedOut { output }
+                }
+                Ended::Stopped => {
+                    note(spec, "[it was ended: the attempt was asked to stop]");
+                    CommandEnd::Stopped
                 }
                 Ended::Exit(_) | Ended::Signal(_) => {
                     let seconds = finished.elapsed.as_secs_f64();

@@ -28,7 +28,7 @@ pub(crate) fn exit_of(ended: Ended) -> ExitMark {
     match ended {
         Ended::Exit(code) => ExitMark::Code(code),
         Ended::Signal(signal) => ExitMark::Signal(signal),
-        Ended::TimedOut => ExitMark::Unknown,
+        Ended::TimedOut | Ended::Stopped => ExitMark::Unknown,
     }
 }
 

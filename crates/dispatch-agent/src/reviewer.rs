@@ -1,6 +1,7 @@
 //! Having a diff reviewed by an agent of its own (C7).
 
 use std::fs;
+use std::ops::ControlFlow;
 
 use camino::Utf8Path;
 use dispatch_core::error_chain::chain;
@@ -18,7 +19,7 @@ pub(crate) fn review(
     program: &str,
     request: &ReviewRequest,
     place: &PrivatePlace,
-    alive: &mut dyn FnMut(),
+    alive: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<Review, std::io::Error> {
     let prompt = place.root.join("prompt.md");
     let answer = place.root.join("answer.json");
@@ -30,6 +31,7 @@ pub(crate) fn review(
     };
     Ok(match finished.ended {
         Ended::TimedOut => Review::TimedOut,
+        Ended::Stopped => Review::Stopped,
         Ended::Exit(_) | Ended::Signal(_) => judge_answer(
             &read_regular(&answer, Links::Refused, ANSWER_MAX_BYTES)?,
             &finished.stderr_text(),

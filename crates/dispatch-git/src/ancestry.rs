@@ -85,7 +85,9 @@ impl Repository {
                 CommitId::parse(first).map(Some).map_err(|e| call.answer(e.to_string()))
             }
             Ended::Exit(1) => Ok(None),
-            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut => Err(call.refusal(&finished)),
+            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => {
+                Err(call.refusal(&finished))
+            }
         }
     }
 
@@ -102,7 +104,7 @@ impl Repository {
         let clean = match finished.ended {
             Ended::Exit(0) => true,
             Ended::Exit(1) => false,
-            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut => {
+            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => {
                 return Err(call.refusal(&finished));
             }
         };

@@ -104,7 +104,9 @@ impl<'a> BoardCheckout<'a> {
                 Ok(text.strip_prefix("refs/heads/").map(str::to_owned))
             }
             Ended::Exit(1) => Ok(None),
-            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut => Err(call.refusal(&finished)),
+            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => {
+                Err(call.refusal(&finished))
+            }
         }
     }
 

@@ -10,8 +10,7 @@ use dispatch_proc::{Call, Ended, Finished, Sink, Stdin};
 
 use crate::GitError;
 
-/// What a call on the local repository may take: writing a large tree on a slow disk, but less than the ten minutes for
-/// which a supervisor may go without a beat (D9.4).
+/// What a call on the local repository may take: writing a large tree on a slow disk.
 pub(crate) const LOCAL_LIMIT: Duration = Duration::from_mins(9);
 /// How long a lock held by somebody else is waited for (V1.6).
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
@@ -250,7 +249,9 @@ impl GitCall {
         match finished.ended {
             Ended::Exit(0) => Ok(true),
             Ended::Exit(1) => Ok(false),
-            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut => Err(self.refusal(&finished)),
+            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => {
+                Err(self.refusal(&finished))
+            }
         }
     }
 

@@ -437,7 +437,7 @@ impl Repository {
         match (found.get(&name), finished.ended) {
             (None, _) => Ok(Deletion::Gone),
             (Some(at), _) if at != expected => Ok(Deletion::Moved),
-            (Some(_), Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut) => {
+            (Some(_), Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped) => {
                 Err(self.push_refusal(&name, PushStatus::read(&finished.stdout), &call, &finished))
             }
         }

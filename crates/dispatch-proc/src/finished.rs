@@ -16,6 +16,8 @@ pub enum Ended {
     Signal(i32),
     /// By us, at its limit.
     TimedOut,
+    /// It was ended because whoever waited for it wanted no more of it.
+    Stopped,
 }
 
 impl Ended {
@@ -40,6 +42,7 @@ impl std::fmt::Display for Ended {
         match self {
             Self::Exit(code) => write!(f, "ended with exit status {code}"),
             Self::Signal(signal) => write!(f, "was ended by signal {signal}"),
+            Self::Stopped => f.write_str("was ended before its time"),
             Self::TimedOut => write!(f, "did not end within its time limit and was killed"),
         }
     }

@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{PipeReader, Write};
+use std::ops::ControlFlow;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -21,34 +22,42 @@ const PIPE_PATIENCE: Duration = Duration::from_secs(2);
 /// How long killed strays may take to go.
 const STRAY_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How long a program that is not wanted any more has to end by itself.
+const STOP_PATIENCE: Duration = Duration::from_secs(5);
+
 /// How often whoever waits for a program is given the word.
 const WATCH_EVERY: Duration = Duration::from_secs(2);
 
 /// Runs `call` to its end or its limit.
 pub fn run(call: &Call) -> Result<Finished, ProcError> {
-    run_watched(call, &mut || {})
+    run_watched(call, &mut || ControlFlow::Continue(()))
 }
 
 /// Runs `call` to its end or its limit, and calls `alive` every few seconds meanwhile: a process that waits for
-/// another one may have to show that it lives.
+/// another one may have to show that it lives. When `alive` breaks off, the program is asked to end, then killed with all
+/// that is below it.
 #[tracing::instrument(level = "debug", skip_all, fields(program = %call.program, limit_s = call.limit.as_secs()))]
-pub fn run_watched(call: &Call, alive: &mut dyn FnMut()) -> Result<Finished, ProcError> {
+pub fn run_watched(
+    call: &Call,
+    alive: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<Finished, ProcError> {
     let mut running = start(call)?;
     let mut left = call.limit;
-    let timed_out = loop {
+    let cut_off = loop {
         let slice = left.min(WATCH_EVERY);
         if running.wait_timeout(slice)?.is_some() {
-            break false;
+            break None;
         }
         left = left.saturating_sub(slice);
         if left.is_zero() {
-            break true;
+            running.kill_tree();
+            break Some(Ended::TimedOut);
         }
-        alive();
+        if alive().is_break() {
+            running.end_tree(STOP_PATIENCE)?;
+            break Some(Ended::Stopped);
+        }
     };
-    if timed_out {
-        running.kill_tree();
-    }
     let strays = match &call.strays {
         Some(mark) => {
             // What is left of its group goes first, while its number is still held by the unreaped leader.
@@ -59,8 +68,8 @@ pub fn run_watched(call: &Call, alive: &mut dyn FnMut()) -> Result<Finished, Pro
     };
     let mut finished = running.finish()?;
     strays?;
-    if timed_out {
-        finished.ended = Ended::TimedOut;
+    if let Some(cut_off) = cut_off {
+        finished.ended = cut_off;
     }
     tracing::debug!(ended = %finished.ended, elapsed_ms = finished.elapsed.as_millis(), "program ended");
     Ok(finished)
@@ -254,6 +263,21 @@ impl Running {
             // It may have ended just now.
             let _sent = rustix::process::kill_process(pid, signal);
         }
+    }
+
+    /// Asks its group to end, and kills what does not within `patience`, also in groups and sessions of their own.
+    fn end_tree(&mut self, patience: Duration) -> Result<(), ProcError> {
+        // Looked up while their parent lives: afterwards they are nobody's.
+        let below = descendants(self.pid);
+        self.signal_group(Signal::TERM);
+        if self.wait_timeout(patience)?.is_none() {
+            self.kill_tree();
+        }
+        self.signal_group(Signal::KILL);
+        for process in below {
+            process.signal(Signal::KILL);
+        }
+        Ok(())
     }
 
     /// Kills its group and whatever is below it, also in groups and sessions of their own.

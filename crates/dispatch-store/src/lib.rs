@@ -9,6 +9,7 @@
 //! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod attempt;
+mod beating;
 mod files;
 mod lock;
 mod older;
@@ -16,6 +17,8 @@ mod port;
 mod record;
 mod registry;
 mod shared;
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::id::TaskId;
@@ -39,10 +42,12 @@ pub struct Places {
     pub slots: Vec<SlotPlace>,
 }
 
-/// The files of one code root.
-#[derive(Debug)]
+/// The files of one code root; a copy is the same store.
+#[derive(Debug, Clone)]
 pub struct DiskStore {
     places: Places,
+    /// Held while a record is written: a supervisor's thread advances the beat in it (D9.4).
+    records: Arc<Mutex<()>>,
 }
 
 impl DiskStore {
@@ -50,11 +55,16 @@ impl DiskStore {
     pub fn open(places: Places) -> Result<Self, PortError> {
         files::make_private_dir(&places.state_dir)?;
         files::make_private_dir(&places.state_dir.join("tasks"))?;
-        Ok(Self { places })
+        Ok(Self { places, records: Arc::default() })
     }
 
     fn state_file(&self, name: &str) -> Utf8PathBuf {
         self.places.state_dir.join(name)
+    }
+
+    /// Keeps every other thread of this process from writing a record.
+    fn writing_records(&self) -> MutexGuard<'_, ()> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// `tasks/<ID><ending>` in the state directory.

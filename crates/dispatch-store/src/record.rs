@@ -43,6 +43,12 @@ impl DiskStore {
     }
 
     pub(crate) fn replace_record(&self, record: &Record) -> Result<(), PortError> {
+        let _writing = self.writing_records();
+        self.write_record_file(record)
+    }
+
+    /// For whoever keeps the others from writing.
+    pub(crate) fn write_record_file(&self, record: &Record) -> Result<(), PortError> {
         replace_json(&self.task_file(&record.task_id, RECORD), record)
     }
 

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::fs::{self, File};
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
@@ -11,7 +12,7 @@ use dispatch_core::id::TaskId;
 use dispatch_engine::ports::{CommandEnd, CommandPlace, CommandSpec, Commands, ExitMark, TaskLock};
 use dispatch_testkit::wait;
 
-use crate::desk::{Desk, marker};
+use crate::desk::{Desk, goes_on, marker};
 
 fn supervisor(desk: &Desk, script: &str) -> SupervisorProgram {
     let log = desk.root.join("logs");
@@ -58,7 +59,7 @@ fn c5_3_a_program_is_logged_with_its_command_line_and_answered() {
     let mut spec =
         spec(&desk, "cat; printf '\\377bytes\\n'; echo oops >&2; exit 3", &marker("logged"));
     spec.stdin = b"given\n".to_vec();
-    let end = commands.run(&spec, &mut || ()).unwrap();
+    let end = commands.run(&spec, &mut goes_on).unwrap();
     assert_eq!(
         end,
         CommandEnd::Ended {
@@ -77,7 +78,7 @@ fn c5_3_a_program_is_logged_with_its_command_line_and_answered() {
     assert!(rest.contains("oops\n[ended with exit status 3 after 0."), "{rest}");
 
     spec.log = None;
-    match commands.run(&spec, &mut || ()).unwrap() {
+    match commands.run(&spec, &mut goes_on).unwrap() {
         CommandEnd::Ended { stdout, .. } => assert_eq!(stdout, "given\n\u{fffd}bytes\n"),
         other => panic!("{other:?}"),
     }
@@ -94,7 +95,7 @@ fn output_beyond_the_bounds_keeps_its_end_and_the_beginning_of_standard_output()
     let commands = commands(&desk, Reach::Marked, "");
     let script = "echo first; head -c 20000000 /dev/zero | tr '\\0' x; echo; echo last";
     let CommandEnd::Ended { exit, output, stdout } =
-        commands.run(&spec(&desk, script, &marker("large")), &mut || ()).unwrap()
+        commands.run(&spec(&desk, script, &marker("large")), &mut goes_on).unwrap()
     else {
         panic!("it did not end")
     };
@@ -104,6 +105,24 @@ fn output_beyond_the_bounds_keeps_its_end_and_the_beginning_of_standard_output()
     assert!(fs::metadata(desk.root.join("test.log")).unwrap().len() > 20_000_000);
 }
 
+/// D9.9: a supervisor that is asked to stop ends what it runs, with everything below it.
+#[test]
+fn a_program_is_ended_with_everything_below_it_when_its_supervisor_is_asked_to_stop() {
+    let desk = Desk::new();
+    let commands = commands(&desk, Reach::Descendants, "");
+    let script = "setsid env -i PATH=\"$PATH\" sh -c 'trap \"\" TERM; echo $$ > apart; exec sleep 300' & echo begun; sleep 300";
+    let apart = desk.slot.join("apart");
+    let end = commands.run(&spec(&desk, script, &marker("asked")), &mut || {
+        let there = fs::read_to_string(&apart).is_ok_and(|text| text.ends_with('\n'));
+        if there { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    assert_eq!(end.unwrap(), CommandEnd::Stopped);
+    let pid: i32 = fs::read_to_string(&apart).unwrap().trim().parse().unwrap();
+    assert_eq!(dispatch_proc::ProcessIdentity::of(pid), None);
+    let log = fs::read_to_string(desk.root.join("test.log")).unwrap();
+    assert!(log.contains("begun") && log.contains("asked to stop"), "{log}");
+}
+
 #[test]
 fn at_its_limit_a_program_is_ended_with_everything_below_it() {
     let desk = Desk::new();
@@ -111,7 +130,7 @@ fn at_its_limit_a_program_is_ended_with_everything_below_it() {
     let script = "setsid env -i PATH=\"$PATH\" sh -c 'trap \"\" TERM; echo $$ > apart; exec sleep 300' & echo begun; sleep 300";
     let mut spec = spec(&desk, script, &marker("limit"));
     spec.limit = Duration::from_secs(1);
-    let end = commands.run(&spec, &mut || ()).unwrap();
+    let end = commands.run(&spec, &mut goes_on).unwrap();
     assert_eq!(end, CommandEnd::TimedOut { output: "begun\n".into() });
     assert!(!end.succeeded());
     let pid: i32 = fs::read_to_string(desk.slot.join("apart")).unwrap().trim().parse().unwrap();
@@ -127,7 +146,7 @@ fn what_a_check_leaves_behind_is_ended() {
         let script = format!(
             "rm -f apart; setsid {clear} sh -c 'echo $$ > apart; exec sleep 300' & while ! test -s apart; do sleep 0.01; done"
         );
-        let end = commands.run(&spec(&desk, &script, &marker("leaves")), &mut || ()).unwrap();
+        let end = commands.run(&spec(&desk, &script, &marker("leaves")), &mut goes_on).unwrap();
         assert!(end.succeeded(), "{end:?}");
         let pid: i32 = fs::read_to_string(desk.slot.join("apart")).unwrap().trim().parse().unwrap();
         assert_eq!(dispatch_proc::ProcessIdentity::of(pid), None, "{reach:?}");
@@ -140,12 +159,12 @@ fn a_program_that_is_not_there_was_not_started() {
     let commands = commands(&desk, Reach::Marked, "");
     let mut spec = spec(&desk, "", &marker("missing"));
     spec.argv = vec!["no-such-program".into(), "--x".into()];
-    let CommandEnd::NotStarted(why) = commands.run(&spec, &mut || ()).unwrap() else {
+    let CommandEnd::NotStarted(why) = commands.run(&spec, &mut goes_on).unwrap() else {
         panic!("it was")
     };
     assert!(why.contains("program `no-such-program` is not on PATH"), "{why}");
     spec.argv.clear();
-    assert!(matches!(commands.run(&spec, &mut || ()).unwrap(), CommandEnd::NotStarted(_)));
+    assert!(matches!(commands.run(&spec, &mut goes_on).unwrap(), CommandEnd::NotStarted(_)));
     let log = fs::read_to_string(desk.root.join("test.log")).unwrap();
     assert!(log.starts_with("$ no-such-program --x\n[not started: "), "{log}");
 }
@@ -203,7 +222,9 @@ fn d6_4_a_supervisor_gets_the_lock_and_a_session_of_its_own() {
     let again = File::options().write(true).open(&path).unwrap();
     assert!(again.try_lock().is_err());
     // A check we run ends what it left behind, but not a supervisor.
-    assert!(commands.run(&spec(&desk, "true", &marker("beside")), &mut || ()).unwrap().succeeded());
+    assert!(
+        commands.run(&spec(&desk, "true", &marker("beside")), &mut goes_on).unwrap().succeeded()
+    );
     assert!(commands.is_alive(&mark));
     commands.kill(&mark).unwrap();
     wait::until("the supervisor to end", || !commands.is_alive(&mark));

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use dispatch_agent::SystemClock;
 use dispatch_core::id::TaskId;
 use dispatch_core::trigger;
 use dispatch_engine::supervise::{Drain, End, Mode, supervise};
@@ -11,6 +12,9 @@ use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::output;
 use crate::wire::{Ground, World, context, own_program};
+
+/// A supervisor that waits for something long shows that it lives at least this often (D9.4).
+const BEAT_EVERY: Duration = Duration::from_secs(20);
 
 /// What a callback says about itself; a pass in our place is none.
 const CALLBACK: [&str; 5] =
@@ -22,6 +26,7 @@ pub(super) fn run(id: &TaskId, recover: bool, global: &GlobalArgs) -> anyhow::Re
     let world = World::for_attempt(&ground, id)?;
     world.watch_signals()?;
     let lock = world.store.adopt_lock_from_stdin(id)?;
+    let lock = world.store.beating(lock, SystemClock::new(), BEAT_EVERY)?;
     let context = context(&ground)?;
     let mode = if recover { Mode::Recover } else { Mode::Begin };
     match supervise(world.ports(), &context, id, lock, mode) {

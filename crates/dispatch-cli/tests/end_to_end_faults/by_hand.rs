@@ -2,6 +2,7 @@
 
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::scene::Forge;
+use dispatch_testkit::wait;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 use test_case::test_case;
 
@@ -35,6 +36,36 @@ fn cancel_stops_the_worker_saves_its_work_and_frees_the_slot() {
     assert_eq!(world.outcome("T-1", 1)["outcome"], "cancelled");
     assert_eq!(world.outcome("T-1", 1)["counted"], false);
     assert!(world.comments("T-1").contains("refs/dispatch/attempts/T-1/1"));
+    world.assert_invariants();
+}
+
+/// D9.9, M2: an installation that never ends is ended for a person who cancels; nobody waits for its limit.
+#[test]
+fn cancel_ends_an_installation_that_is_under_way() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    let begun = world.path("installing");
+    world.repo().write_program(
+        "tools/install.sh",
+        &format!("#!/bin/sh\nsetsid sleep 3600 &\necho $$ > '{begun}'\nsleep 3600\n"),
+    );
+    world.configure(|config| {
+        config["provision"] = serde_json::json!({ "install": ["tools/install.sh"] });
+        config["confinement"]["readable"] = serde_json::json!([world.repo().root()]);
+    });
+    world.begin();
+    world.ok(&["pass"]);
+    wait::until("the installation to begin", || begun.exists());
+    assert_eq!(world.record("T-1")["phase"], "claimed");
+
+    world.ok(&["cancel", "T-1"]);
+    // Looks at every process of the attempt too.
+    world.settle();
+
+    assert_eq!(world.board().status("T-1"), "To Do");
+    assert_eq!(world.outcome("T-1", 1)["counted"], false);
+    let log = std::fs::read_to_string(world.attempt("T-1", 1).join("prepare.log")).unwrap();
+    assert!(log.contains("asked to stop"), "{log}");
+    assert!(world.model().requests_of("T-1").is_empty(), "no worker was started");
     world.assert_invariants();
 }
 

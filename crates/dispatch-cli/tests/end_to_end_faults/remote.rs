@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use dispatch_testkit::forge_server::{Fault, Injection};
 use dispatch_testkit::model_server::{Gate, Turn};
@@ -12,16 +13,21 @@ use crate::world::World;
 
 /// A remote that refuses branches of tasks while the file `refuse` is there, and says so in the file `refused`.
 fn refuse_pushes(world: &World) {
-    let hook = world.repo().remote().join("hooks/pre-receive");
     let (refuse, refused) = (world.path("refuse"), world.path("refused"));
     fs::write(&refuse, "").unwrap();
-    fs::create_dir_all(hook.parent().unwrap()).unwrap();
     let script = format!(
-        "#!/bin/sh\nwhile read -r old new name; do\n  case $name in refs/heads/task/*)\n    \
+        "while read -r old new name; do\n  case $name in refs/heads/task/*)\n    \
          if [ -e '{refuse}' ]; then echo 'no pushes during the release' >&2; echo once >> '{refused}'; exit 1; fi ;;\n  \
          esac\ndone\n"
     );
-    fs::write(&hook, script).unwrap();
+    pre_receive(world, &script);
+}
+
+/// Lets the remote run a shell script before it takes anything.
+fn pre_receive(world: &World, script: &str) {
+    let hook = world.repo().remote().join("hooks/pre-receive");
+    fs::create_dir_all(hook.parent().unwrap()).unwrap();
+    fs::write(&hook, format!("#!/bin/sh\n{script}")).unwrap();
     fs::set_permissions(&hook, fs::Permissions::from_mode(0o755)).unwrap();
 }
 
@@ -43,6 +49,34 @@ fn a_push_the_remote_refuses_is_tried_again_and_the_task_is_not_blocked() {
     assert_eq!(world.outcome("T-1", 1)["outcome"], "success");
     let log = fs::read_to_string(world.attempt("T-1", 1).join("run.log")).unwrap();
     assert!(log.contains("no pushes during the release"), "{log}");
+    world.assert_proposed("src/one.rs");
+}
+
+/// D9.4: a supervisor whose push takes long shows all the while that it lives.
+#[test]
+fn d9_4_the_beat_goes_on_during_one_long_push() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    let (goes, pushing) = (world.path("goes"), world.path("pushing"));
+    pre_receive(
+        &world,
+        &format!(
+            "while read -r old new name; do\n  case $name in refs/heads/task/*)\n    \
+             echo once > '{pushing}'; while ! test -e '{goes}'; do sleep 0.1; done ;;\n  esac\ndone\n"
+        ),
+    );
+    world.ok(&["pass"]);
+    wait::until("the push to begin", || pushing.exists());
+    let beat = || world.record("T-1")["beat"]["awakeMs"].as_u64();
+    let before = beat();
+    assert!(before.is_some());
+    wait::until_some_within("another beat", Duration::from_mins(1), || {
+        (beat() > before).then_some(())
+    });
+    assert_eq!(world.record("T-1")["phase"], "closing:open-pr");
+
+    fs::write(&goes, "").unwrap();
+    world.settle();
     world.assert_proposed("src/one.rs");
 }
 

@@ -17,7 +17,7 @@ use super::save::frozen_tree;
 use super::{Step, Trouble, board, bound_slot};
 use crate::governor;
 use crate::ports::{AttemptFile, Change, CommandEnd, CommandPlace, CommandSpec, PortError};
-use crate::supervise::{Attempt, ProvisionEnd, Where, command_environment, provision};
+use crate::supervise::{Attempt, ProvisionEnd, Ran, Where, command_environment, provision};
 
 /// The lines of a failed check's output that a comment shows (C5.4).
 const TAIL_LINES: usize = 30;
@@ -36,9 +36,10 @@ pub(crate) fn format(attempt: &mut Attempt<'_>) -> Step {
     let files = regular_files(&attempt.ports.vcs.changes(&base, &tree)?);
     let plan = planned(attempt, &rules, &files)?;
     for command in &plan.commands {
-        run_check(attempt, command, &slot.path, CommandPlace::Slot)?.map_or(Ok(()), |detail| {
-            Err(Failure::found(CloseStep::Format, BlockReason::FormatFailed, detail))
-        })?;
+        run_check(attempt, CloseStep::Format, command, &slot.path, CommandPlace::Slot)?
+            .map_or(Ok(()), |detail| {
+                Err(Failure::found(CloseStep::Format, BlockReason::FormatFailed, detail))
+            })?;
     }
     let uncovered: Vec<String> = plan.uncovered.iter().map(ToString::to_string).collect();
     let note =
@@ -73,7 +74,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         (slot.path.clone(), CommandPlace::Slot)
     };
     for command in lints.commands.iter().chain(&test) {
-        if let Some(detail) = run_check(attempt, command, &dir, place)? {
+        if let Some(detail) = run_check(attempt, step, command, &dir, place)? {
             return Err(Failure::found(step, BlockReason::ChecksFailed, detail).into());
         }
     }
@@ -139,6 +140,7 @@ fn provisioned(attempt: &mut Attempt<'_>, dir: &Utf8Path, tree: &TreeId) -> Resu
     let target = Where::Verification { dir: dir.to_owned(), tree: tree.clone() };
     match provision(attempt, &target)? {
         ProvisionEnd::NotDue | ProvisionEnd::Done { .. } => Ok(()),
+        ProvisionEnd::Asked(asked) => Err(asked.failure(Some(step)).into()),
         ProvisionEnd::NeedsAPerson(items) => {
             let about = "Changed by this attempt; `provision.installLocked` is not configured:";
             let detail = Detail::List { about: about.to_owned(), items };
@@ -164,9 +166,10 @@ fn changed_in_slot(attempt: &Attempt<'_>, tree: &TreeId) -> Result<Vec<TreePath>
     Ok(vcs.changes(&before, &now)?.into_iter().map(|change| change.path).collect())
 }
 
-/// Runs one command in a folder of `dir`; what a comment says when it failed.
+/// Runs one command of a step in a folder of `dir`; what a comment says when it failed.
 pub(crate) fn run_check(
     attempt: &mut Attempt<'_>,
+    step: CloseStep,
     command: &PlannedCommand,
     dir: &Utf8Path,
     place: CommandPlace,
@@ -184,9 +187,12 @@ pub(crate) fn run_check(
         place,
         marker: attempt.record.token.clone(),
     };
-    let end = ports.commands.run(&spec, &mut || attempt.beat())?;
+    let ran = attempt.run(&spec)?;
     attempt.verify()?;
-    Ok(failure_of(&command.name, &end, limit))
+    match ran {
+        Ran::Ended(end) => Ok(failure_of(&command.name, &end, limit)),
+        Ran::Asked(asked) => Err(asked.failure(Some(step)).into()),
+    }
 }
 
 fn failure_of(name: &str, end: &CommandEnd, limit: Duration) -> Option<Detail> {
@@ -200,6 +206,7 @@ fn failure_of(name: &str, end: &CommandEnd, limit: Duration) -> Option<Detail> {
             about: format!("`{name}` did not end within {} minutes.", limit.as_secs() / 60),
             tail: tail(output, TAIL_LINES, TAIL_BYTES),
         }),
+        CommandEnd::Stopped => Some(Detail::Words(format!("`{name}` was ended before its time."))),
         CommandEnd::NotStarted(why) => {
             Some(Detail::Words(format!("`{name}` could not be started: {why}")))
         }

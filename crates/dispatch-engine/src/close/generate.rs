@@ -43,7 +43,7 @@ fn generate(attempt: &mut Attempt<'_>, config: &GeneratedConfig) -> Result<bool,
         argv: config.command.clone(),
     };
     let failed = |detail| Failure::found(step, BlockReason::GeneratedFilesFailed, detail);
-    if let Some(detail) = run_check(attempt, &command, &slot.path, CommandPlace::Slot)? {
+    if let Some(detail) = run_check(attempt, step, &command, &slot.path, CommandPlace::Slot)? {
         return Err(failed(detail).into());
     }
     let marked = vcs.commit(&before, std::slice::from_ref(&start), "chore: before generating")?;

@@ -28,8 +28,9 @@ pub(crate) fn review(attempt: &mut Attempt<'_>) -> Step {
     for part in &parts {
         let request = request(attempt, &task, part)?;
         let agent = attempt.ports.agent;
-        let review = agent.review(&request, &mut || attempt.beat());
+        let review = attempt.unless_asked(|alive| agent.review(&request, alive));
         attempt.verify()?;
+        let review = review.map_err(|asked| asked.failure(Some(CloseStep::Reviewer)))?;
         if let Some(name) = &part.name {
             answers = format!("{answers}## {name}\n\n");
         }
@@ -61,6 +62,7 @@ fn approval(review: &Review, part: &Part, limit: Duration) -> Result<String, Tro
             failed(BlockReason::ReviewNoVerdict, Detail::Words(why.clone()))
         }
         Review::Error(why) => Err(unavailable(format!("the reviewer failed: {why}"))),
+        Review::Stopped => Err(unavailable(answer_of(review))),
         Review::TimedOut => {
             let minutes = limit.as_secs() / 60;
             Err(unavailable(format!("the reviewer did not end within {minutes} minutes")))
@@ -162,6 +164,7 @@ fn answer_of(review: &Review) -> String {
         Review::Verdict { answer, .. } => answer.clone(),
         Review::NoVerdict { answer, why } => format!("{answer}\n\n{why}"),
         Review::Error(why) => why.clone(),
+        Review::Stopped => "the reviewer was ended before its time".to_owned(),
         Review::TimedOut => "the time limit passed".to_owned(),
     }
 }

@@ -1,6 +1,7 @@
 //! The agent.
 
 use std::fmt;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -48,8 +49,10 @@ pub trait Agent {
     /// Whether the local model is loaded (D4.2); what is wrong otherwise.
     fn readiness(&self, health_check_url: &str, model: &str) -> Result<(), String>;
 
-    /// Has a diff reviewed by an agent of its own (C7). `alive` is called at least every 5 s meanwhile.
-    fn review(&self, request: &ReviewRequest, alive: &mut dyn FnMut()) -> Review;
+    /// Has a diff reviewed by an agent of its own (C7). `alive` is called at least every 5 s meanwhile; when it breaks off,
+    /// the reviewer is ended.
+    fn review(&self, request: &ReviewRequest, alive: &mut dyn FnMut() -> ControlFlow<()>)
+    -> Review;
 }
 
 /// A worker that was started.
@@ -190,6 +193,8 @@ pub enum Review {
     Error(String),
     /// The time limit passed.
     TimedOut,
+    /// It was ended because `alive` broke off.
+    Stopped,
 }
 
 /// A reviewer's decision.

@@ -1,5 +1,6 @@
 //! Other programs: provisioning, hooks, formatters, checks, and our own supervisors.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -13,8 +14,13 @@ use super::{ExitMark, PortError};
 pub trait Commands {
     /// Runs a program to its end or its limit, then ends what it left behind (C5.3).
     ///
-    /// `alive` is called at least every 5 s meanwhile, so that a supervisor's beat goes on (D9.4).
-    fn run(&self, spec: &CommandSpec, alive: &mut dyn FnMut()) -> Result<CommandEnd, PortError>;
+    /// `alive` is called at least every 5 s meanwhile, so that a supervisor's beat goes on (D9.4) and a request is seen
+    /// (M2): when it breaks off, the program is asked to end, then killed with all that is below it.
+    fn run(
+        &self,
+        spec: &CommandSpec,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<CommandEnd, PortError>;
 
     /// Starts the supervisor of a task, detached, and hands it the task's lock (D6.4, D9.1).
     fn start_supervisor(
@@ -89,6 +95,8 @@ pub enum CommandEnd {
         /// Its output until then.
         output: String,
     },
+    /// It was ended because `alive` broke off.
+    Stopped,
     /// It could not be started: why.
     NotStarted(String),
 }

@@ -1,15 +1,17 @@
 //! An attempt as its supervisor holds it: the record, what is kept for recovery, and the beat.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use dispatch_close::commit::CommitFacts;
 use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_close::integrity::Snapshot;
+use dispatch_close::plan::{Detail, Disposition, Failure};
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Tally};
 use dispatch_core::branch::{BranchName, attempt_ref};
 use dispatch_core::id::TaskId;
-use dispatch_core::names::Outcome;
+use dispatch_core::names::{CloseStep, Outcome, RequeueReason};
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::record::{Phase, Record, Request};
 use dispatch_core::secret::{HandedOut, Secret};
@@ -20,7 +22,9 @@ use serde_json::Value;
 
 use super::Context;
 use crate::hand_over::{HandOver, HandOverError};
-use crate::ports::{AttemptFile, PortError, Ports, PrivatePlace, SlotPlace};
+use crate::ports::{
+    AttemptFile, CommandEnd, CommandSpec, PortError, Ports, PrivatePlace, SlotPlace,
+};
 use crate::setup::Policies;
 use crate::texts::moment;
 
@@ -173,6 +177,32 @@ pub(crate) enum Asked {
     Interrupt,
 }
 
+impl Asked {
+    /// What becomes of the attempt for it; `step` is the one of the close it was met in.
+    pub(crate) fn failure(self, step: Option<CloseStep>) -> Failure {
+        match self {
+            Self::Interrupt => {
+                let why = match step {
+                    Some(step) => format!("the dispatcher was asked to stop during {step}"),
+                    None => "the dispatcher was asked to stop before the worker started".to_owned(),
+                };
+                Failure::requeue(step, RequeueReason::Interrupted, Detail::Words(why))
+            }
+            Self::Cancel(to) => {
+                Failure { step, disposition: Disposition::Leave { to }, detail: Detail::Nothing }
+            }
+        }
+    }
+}
+
+/// How a program that we ran for the attempt ended.
+pub(crate) enum Ran {
+    /// As the program ended.
+    Ended(CommandEnd),
+    /// We were asked to stop: it did not start, or was ended.
+    Asked(Asked),
+}
+
 impl<'a> Attempt<'a> {
     /// Takes over the attempt that the record and the hand-over describe.
     pub(crate) fn take_over(
@@ -290,7 +320,6 @@ impl<'a> Attempt<'a> {
         self.verify()?;
         self.save_state()?;
         self.record.phase = phase;
-        self.touch_beat();
         self.write_record().map_err(|error| Stop::Leave(error.chain()))?;
         tracing::info!(task = %self.record.task_id, %phase, "phase");
         Ok(())
@@ -306,7 +335,9 @@ impl<'a> Attempt<'a> {
             .map_err(|error| Stop::Leave(error.chain()))
     }
 
-    pub(crate) fn write_record(&self) -> Result<(), PortError> {
+    /// Writes the record, which also shows that we live: a beat is never written back older than it was.
+    pub(crate) fn write_record(&mut self) -> Result<(), PortError> {
+        self.touch_beat();
         self.ports.store.write_record(&self.record)
     }
 
@@ -323,7 +354,6 @@ impl<'a> Attempt<'a> {
         if now.saturating_sub(self.last_beat_ms) < BEAT_EVERY_MS {
             return;
         }
-        self.touch_beat();
         if let Err(error) = self.write_record() {
             tracing::warn!(error = error.chain(), "the beat could not be written");
         }
@@ -343,6 +373,33 @@ impl<'a> Attempt<'a> {
             }
         }
         None
+    }
+
+    /// Runs a program for the attempt for as long as nobody asks us to stop (D9.9).
+    pub(crate) fn run(&mut self, spec: &CommandSpec) -> Result<Ran, PortError> {
+        let commands = self.ports.commands;
+        let end = self.unless_asked(|alive| commands.run(spec, alive));
+        Ok(match end {
+            Err(asked) => Ran::Asked(asked),
+            Ok(end) => Ran::Ended(end?),
+        })
+    }
+
+    /// Waits for something that calls `alive` meanwhile; gives what was asked of us when that is why it ended.
+    pub(crate) fn unless_asked<T>(
+        &mut self,
+        wait: impl FnOnce(&mut dyn FnMut() -> ControlFlow<()>) -> T,
+    ) -> Result<T, Asked> {
+        let mut asked = self.asked();
+        if let Some(asked) = asked {
+            return Err(asked);
+        }
+        let done = wait(&mut || {
+            self.beat();
+            asked = self.asked();
+            if asked.is_some() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        asked.map_or(Ok(done), Err)
     }
 
     /// What somebody asks of us (M2, D9.9).

@@ -13,7 +13,7 @@ use dispatch_core::record::Phase;
 use dispatch_core::start_commit::{KnownWork, SavedAndRemote, StartOrigin, start_commit};
 
 use super::provision::{ProvisionEnd, Where, provision};
-use super::{Asked, Attempt, leave};
+use super::{Attempt, leave};
 use crate::governor;
 use crate::ports::{Answer, Merge, PortError, Push, RemoteBranch, SlotChange};
 use crate::texts::count_of_files;
@@ -153,15 +153,7 @@ fn enough_room(attempt: &Attempt<'_>) -> Result<(), Unready> {
 fn interrupted(attempt: &mut Attempt<'_>) -> Result<(), Unready> {
     match attempt.asked() {
         None => Ok(()),
-        Some(Asked::Interrupt) => Err(Unready::requeue(
-            RequeueReason::Interrupted,
-            "the dispatcher was asked to stop before the worker started",
-        )),
-        Some(Asked::Cancel(to)) => Err(Unready::Failure(Failure {
-            step: None,
-            disposition: Disposition::Leave { to },
-            detail: Detail::Nothing,
-        })),
+        Some(asked) => Err(Unready::Failure(asked.failure(None))),
     }
 }
 
@@ -293,6 +285,7 @@ fn provisioned(attempt: &mut Attempt<'_>, fresh: bool) -> Result<(), Unready> {
     let dir = attempt.slot().path;
     match provision(attempt, &Where::Slot { dir, fresh, installed })? {
         ProvisionEnd::NotDue => Ok(()),
+        ProvisionEnd::Asked(asked) => Err(Unready::Failure(asked.failure(None))),
         ProvisionEnd::Done { lockfile_hash } => {
             let change = SlotChange::Installed { lockfile_hash };
             ports.store.change_slot(&name, &change)?;

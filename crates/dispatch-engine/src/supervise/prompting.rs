@@ -21,7 +21,7 @@ use dispatch_core::triage::{ExecutionPath, Lane};
 use dispatch_guards::paths::PathList;
 use serde_json::Value;
 
-use super::{Attempt, command_environment};
+use super::{Attempt, Ran, command_environment};
 use crate::earlier_review::earlier_review;
 use crate::ports::{CommandEnd, CommandPlace, CommandSpec, PortError};
 use crate::surface::loads_project;
@@ -50,7 +50,7 @@ pub(crate) fn texts(attempt: &mut Attempt<'_>, task: &Task) -> Result<Prompts, F
         Some(path) if local_work => Some(configured(attempt, path, PauseCause::ContractMissing)?),
         Some(_) | None => None,
     };
-    let hooks = if local_work { hooks(attempt, task) } else { Vec::new() };
+    let hooks = if local_work { hooks(attempt, task)? } else { Vec::new() };
     let skills = if local_work { skills(attempt, task) } else { Vec::new() };
     let rules = repository_rules(attempt);
     let review = match earlier_review(&attempt.ports, attempt.id(), attempt.number()) {
@@ -248,20 +248,20 @@ fn file_at_base(attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, Por
 }
 
 /// Asks the prompt hooks; one that fails contributes nothing and is logged.
-fn hooks(attempt: &mut Attempt<'_>, task: &Task) -> Vec<HookText> {
+fn hooks(attempt: &mut Attempt<'_>, task: &Task) -> Result<Vec<HookText>, Failure> {
     let configured = attempt.hand.config.prompt_hooks.clone();
     let slot = attempt.slot().path;
     let mut texts = Vec::new();
     for hook in &configured {
         match hook.kind {
             HookKind::Prompt => {
-                let answer = ask(attempt, hook, prompt_hook_request(task, &slot));
+                let answer = ask(attempt, hook, prompt_hook_request(task, &slot))?;
                 let text = answer.and_then(|stdout| prompt_hook_answer(&stdout));
                 texts.extend(text.map(|text| HookText { file: None, text }));
             }
             HookKind::File => {
                 for file in &task.declared_files {
-                    let answer = ask(attempt, hook, file_hook_request(&file.text, &slot));
+                    let answer = ask(attempt, hook, file_hook_request(&file.text, &slot))?;
                     let text = answer.and_then(|stdout| file_hook_answer(&stdout));
                     let file = Some(file.text.clone());
                     texts.extend(text.map(|text| HookText { file, text }));
@@ -269,11 +269,15 @@ fn hooks(attempt: &mut Attempt<'_>, task: &Task) -> Vec<HookText> {
             }
         }
     }
-    texts
+    Ok(texts)
 }
 
 /// Runs a hook in the code root, where it may only read; its standard output when it succeeded.
-fn ask(attempt: &mut Attempt<'_>, hook: &PromptHook, request: String) -> Option<String> {
+fn ask(
+    attempt: &mut Attempt<'_>,
+    hook: &PromptHook,
+    request: String,
+) -> Result<Option<String>, Failure> {
     let roots = &attempt.hand.roots;
     let mut argv = hook.command.clone();
     if let Some(program) = argv.first_mut()
@@ -293,21 +297,22 @@ fn ask(attempt: &mut Attempt<'_>, hook: &PromptHook, request: String) -> Option<
         place: CommandPlace::ReadOnly,
         marker: attempt.record.token.clone(),
     };
-    let ports = attempt.ports;
     let program = hook.command.join(" ");
-    let why = match ports.commands.run(&spec, &mut || attempt.beat()) {
-        Ok(CommandEnd::Ended { stdout, exit, .. }) => {
+    let why = match attempt.run(&spec) {
+        Ok(Ran::Asked(asked)) => return Err(asked.failure(None)),
+        Ok(Ran::Ended(CommandEnd::Ended { stdout, exit, .. })) => {
             if matches!(exit, crate::ports::ExitMark::Code(0)) {
-                return Some(stdout);
+                return Ok(Some(stdout));
             }
             exit.to_string()
         }
-        Ok(CommandEnd::TimedOut { .. }) => {
+        Ok(Ran::Ended(CommandEnd::TimedOut { .. })) => {
             format!("did not answer within {} s", HOOK_LIMIT.as_secs())
         }
-        Ok(CommandEnd::NotStarted(why)) => format!("could not be started: {why}"),
+        Ok(Ran::Ended(CommandEnd::Stopped)) => "was ended before its time".to_owned(),
+        Ok(Ran::Ended(CommandEnd::NotStarted(why))) => format!("could not be started: {why}"),
         Err(error) => error.chain(),
     };
     attempt.note(&format!("the prompt hook `{program}` {why}; it contributes nothing"));
-    None
+    Ok(None)
 }

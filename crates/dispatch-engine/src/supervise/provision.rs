@@ -5,7 +5,7 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::TreeId;
 
-use super::{Attempt, command_environment};
+use super::{Asked, Attempt, Ran, command_environment};
 use crate::ports::{AttemptFile, CommandEnd, CommandPlace, CommandSpec, PortError, SlotChange};
 
 /// How long one provisioning command may take.
@@ -83,6 +83,8 @@ pub(crate) enum ProvisionEnd {
     NeedsAPerson(Vec<String>),
     /// A command failed: which and how.
     Failed(String),
+    /// We were asked to stop meanwhile.
+    Asked(Asked),
 }
 
 /// Provisions where it is due. The branch's own lockfile and manifests are only ever used without their scripts.
@@ -116,21 +118,21 @@ pub(crate) fn provision(
         attempt.ports.store.change_slot(&attempt.record.slot, &nothing)?;
     }
     for argv in [&config.link, install].into_iter().filter(|argv| !argv.is_empty()) {
-        if let Some(why) = run(attempt, argv, dir, place)? {
-            return Ok(ProvisionEnd::Failed(why));
+        if let Some(end) = run(attempt, argv, dir, place)? {
+            return Ok(end);
         }
     }
     let installed = hash.unwrap_or_else(|| NO_LOCKFILE.to_owned());
     Ok(ProvisionEnd::Done { lockfile_hash: changed.is_empty().then_some(installed) })
 }
 
-/// Runs one command; what went wrong, if anything did.
+/// Runs one command; what ends the provisioning, if anything does.
 fn run(
     attempt: &mut Attempt<'_>,
     argv: &[String],
     dir: &Utf8Path,
     place: CommandPlace,
-) -> Result<Option<String>, PortError> {
+) -> Result<Option<ProvisionEnd>, PortError> {
     let ports = attempt.ports;
     let log = ports.store.attempt_dir(attempt.id(), attempt.number());
     let spec = CommandSpec {
@@ -144,18 +146,20 @@ fn run(
         marker: attempt.record.token.clone(),
     };
     let shown = argv.join(" ");
-    let end = ports.commands.run(&spec, &mut || attempt.beat())?;
-    Ok(match end {
-        end if end.succeeded() => None,
-        CommandEnd::Ended { exit, output, .. } => {
+    let why = match attempt.run(&spec)? {
+        Ran::Asked(asked) => return Ok(Some(ProvisionEnd::Asked(asked))),
+        Ran::Ended(end) if end.succeeded() => return Ok(None),
+        Ran::Ended(CommandEnd::Ended { exit, output, .. }) => {
             let tail = dispatch_close::text::tail(&output, 10, 2000);
-            Some(format!("`{shown}` {exit}:\n{tail}"))
+            format!("`{shown}` {exit}:\n{tail}")
         }
-        CommandEnd::TimedOut { .. } => {
-            Some(format!("`{shown}` did not end within {} minutes", LIMIT.as_secs() / 60))
+        Ran::Ended(CommandEnd::TimedOut { .. }) => {
+            format!("`{shown}` did not end within {} minutes", LIMIT.as_secs() / 60)
         }
-        CommandEnd::NotStarted(why) => Some(format!("`{shown}` could not be started: {why}")),
-    })
+        Ran::Ended(CommandEnd::Stopped) => format!("`{shown}` was ended before its time"),
+        Ran::Ended(CommandEnd::NotStarted(why)) => format!("`{shown}` could not be started: {why}"),
+    };
+    Ok(Some(ProvisionEnd::Failed(why)))
 }
 
 /// A program given by a relative path is the code root's, never a file a worker can write.

@@ -1,6 +1,6 @@
 //! Attempts that do not become a pull request.
 
-use dispatch_core::config::{Credential, FileCommand, GeneratedConfig};
+use dispatch_core::config::{Credential, FileCommand, GeneratedConfig, HookKind, PromptHook};
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
@@ -495,6 +495,64 @@ fn d9_9_a_shutdown_puts_the_task_back_uncounted() {
     assert_eq!(world.status(), Status::Queued);
     assert_eq!(world.read().counts.uncounted, 1);
     saved_and_said(&world);
+}
+
+/// A world in which each of these programs runs: an installation, a prompt hook, a formatter, the tests, the reviewer.
+fn with_every_program(asked: &Request, during: &'static str) -> World {
+    let mut config = crate::world::config();
+    config.checks.format = vec![FileCommand {
+        files: vec!["**/*.rs".to_owned()],
+        cwd: ".".into(),
+        command: vec!["rustfmt".to_owned(), "{files}".to_owned()],
+    }];
+    let world = World::with(config, diligent());
+    world.hand_over(|hand| {
+        hand.config.provision.install = vec!["npm".into(), "install".into()];
+        hand.config.prompt_hooks =
+            vec![PromptHook { kind: HookKind::Prompt, command: vec!["context".to_owned()] }];
+    });
+    let happens = match asked {
+        Request::Interrupt | Request::Stop => {
+            (|state: &mut State| state.request = Some(Request::Interrupt)) as fn(&mut State)
+        }
+        Request::Cancel { .. } => {
+            |state: &mut State| state.request = Some(Request::Cancel { to: Some(Status::ToDo) })
+        }
+    };
+    world.state().meanwhile.push((during, happens));
+    world
+}
+
+/// D9.9, M2: whatever a supervisor waits for, a request is seen meanwhile: the program is ended, the work is saved, and the
+/// task goes where the request says.
+#[test_case("npm", false; "an installation")]
+#[test_case("context", false; "a prompt hook")]
+#[test_case("rustfmt", true; "a formatter")]
+#[test_case("cargo", true; "the tests")]
+#[test_case("review", true; "the reviewer")]
+fn d9_9_a_request_is_seen_while_a_program_runs(during: &'static str, worked: bool) {
+    let cancel = Request::Cancel { to: Some(Status::ToDo) };
+    for (asked, reason, status) in
+        [(Request::Interrupt, "interrupted", Status::Queued), (cancel, "cancelled", Status::ToDo)]
+    {
+        let world = with_every_program(&asked, during);
+        assert_eq!(world.supervise(Mode::Begin), ended(reason));
+        assert_eq!(world.status(), status);
+        let counts = world.read().counts;
+        assert_eq!((counts.counted, counts.uncounted), (0, 1), "{reason}");
+        let state = world.state();
+        if during != "review" {
+            let last = state.ran.last().unwrap();
+            assert!(last.ends_with(", ended") && last.contains(during), "{:?}", state.ran);
+        }
+        assert!(state.pull_requests.is_empty());
+        assert_eq!(state.entry.task_id, None, "the slot is free");
+        assert_eq!(
+            state.repository.refs.contains_key("refs/dispatch/attempts/T-5/1"),
+            worked,
+            "what a worker did is kept"
+        );
+    }
 }
 
 /// D9.9, M2: a shutdown does not take a person's cancellation back.

@@ -1,10 +1,11 @@
 //! Limits, the stop procedure, and what is left behind.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use dispatch_proc::{
     Ended, ProcError, StopLimits, StopProgress, StrayMark, end_strays, find_strays, run,
-    set_child_subreaper, start,
+    run_watched, set_child_subreaper, start,
 };
 
 use crate::{is_gone, noted, scratch, shell};
@@ -39,6 +40,36 @@ fn at_its_limit_a_program_is_killed_with_all_below_it_also_in_other_sessions() {
     assert_eq!(running.join().unwrap().ended, Ended::TimedOut);
     family.iter().for_each(is_gone);
     assert!(began.elapsed() < Duration::from_secs(30));
+}
+
+/// D9.9: a program that its supervisor wants no more of is asked to end first, and may do so in order.
+#[test]
+fn a_program_that_is_not_wanted_any_more_is_asked_to_end() {
+    let (_keep, dir) = scratch();
+    let script = "trap 'echo in order > ended; exit 3' TERM; while :; do sleep 0.1; done";
+    let finished = run_watched(&shell(&dir, script), &mut || ControlFlow::Break(())).unwrap();
+    assert_eq!(finished.ended, Ended::Stopped);
+    assert_eq!(std::fs::read_to_string(dir.join("ended")).unwrap(), "in order\n");
+}
+
+/// D9.9, D9.5: one that does not listen is killed, with all below it.
+#[test]
+fn a_program_that_does_not_end_when_asked_is_killed_with_all_below_it() {
+    let (_keep, dir) = scratch();
+    let call = shell(&dir, DEAF_FAMILY);
+    let names = ["leader", "deaf", "apart"];
+    let there = || names.iter().all(|name| dir.join(name).exists());
+    let mut family = Vec::new();
+    let finished = run_watched(&call, &mut || {
+        if !there() {
+            return ControlFlow::Continue(());
+        }
+        family = names.map(|name| noted(&dir.join(name))).into();
+        ControlFlow::Break(())
+    });
+    assert_eq!(finished.unwrap().ended, Ended::Stopped);
+    assert_eq!(family.len(), 3);
+    family.iter().for_each(is_gone);
 }
 
 /// D9.5: the same walk runs after an ordinary exit and after every check.

@@ -1,5 +1,6 @@
 //! Input, output, environment and ends.
 
+use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
 use dispatch_proc::{Call, Ended, OutputLog, ProcError, Sink, Stdin, run, run_watched};
@@ -101,16 +102,23 @@ fn command_line(pid: i32) -> String {
     String::from_utf8_lossy(&bytes).trim_end_matches('\0').replace('\0', " ")
 }
 
+fn counted(words: &mut u32) -> impl FnMut() -> ControlFlow<()> {
+    || {
+        *words += 1;
+        ControlFlow::Continue(())
+    }
+}
+
 /// D9.4: whoever waits for a long program is given the word meanwhile.
 #[test]
 fn a_watcher_is_called_while_a_program_runs_and_not_for_a_short_one() {
     let (_keep, dir) = scratch();
     let mut words = 0;
-    let long = run_watched(&shell(&dir, "sleep 2.5"), &mut || words += 1).unwrap();
+    let long = run_watched(&shell(&dir, "sleep 2.5"), &mut counted(&mut words)).unwrap();
     assert!(long.is_success());
     assert!(words >= 1);
     let mut words = 0;
-    run_watched(&shell(&dir, "true"), &mut || words += 1).unwrap();
+    run_watched(&shell(&dir, "true"), &mut counted(&mut words)).unwrap();
     assert_eq!(words, 0);
 }
 

@@ -9,15 +9,20 @@ mod records;
 mod registry;
 mod shared;
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
 use dispatch_core::branch::BranchName;
 use dispatch_core::id::TaskId;
-use dispatch_core::record::{Phase, Record, Rest};
+use dispatch_core::record::{Beat, Phase, Record, Rest};
 use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
-use dispatch_engine::ports::{PortError, SlotPlace};
+use dispatch_engine::ports::{Clock, PortError, SlotPlace};
 use dispatch_store::{DiskStore, Places};
+use time::OffsetDateTime;
 
 /// A code root with its store, gone at the end of the test.
 struct Scratch {
@@ -48,6 +53,31 @@ impl Scratch {
 
     fn attempts(&self, name: &str) -> Utf8PathBuf {
         self.root.join("backlog/.dispatch").join(name)
+    }
+}
+
+/// A clock that a minute passes on whenever somebody looks at it.
+#[derive(Debug, Clone, Default)]
+struct SteppingClock(Arc<AtomicU64>);
+
+impl SteppingClock {
+    fn readings(&self) -> u64 {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+impl Clock for SteppingClock {
+    fn now(&self) -> OffsetDateTime {
+        OffsetDateTime::UNIX_EPOCH
+    }
+
+    fn beat(&self) -> Beat {
+        let reading = self.0.fetch_add(1, Ordering::SeqCst) + 1;
+        Beat { boot_id: "boot".to_owned(), awake_ms: reading * 60_000 }
+    }
+
+    fn sleep(&self, duration: Duration) {
+        std::thread::sleep(duration);
     }
 }
 

@@ -1,14 +1,18 @@
 //! S5: records, requests, private values.
 
 use std::os::unix::fs::PermissionsExt;
+use std::time::Duration;
 
 use dispatch_core::names::CloseStep;
-use dispatch_core::record::{Phase, Request};
+use dispatch_core::object::CommitId;
+use dispatch_core::record::{Phase, Record, Request};
 use dispatch_core::status::Status;
-use dispatch_engine::ports::{Recorded, Store};
+use dispatch_engine::ports::{Recorded, Store, TryLock};
+use dispatch_testkit::wait;
 use serde_json::json;
+use test_case::test_case;
 
-use crate::{Scratch, id, record, said};
+use crate::{Scratch, SteppingClock, id, record, said};
 
 #[test]
 fn a_record_reads_back_as_it_was_written() {
@@ -121,4 +125,57 @@ fn tokens_differ() {
     let (one, other) = (store.random_token().unwrap(), store.random_token().unwrap());
     assert_ne!(one, other);
     assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_hexdigit()), "{one}");
+}
+
+/// D9.4: while a supervisor waits for something long a thread of its own shows that it lives; nothing of it is left once the
+/// lock ends, since the record is somebody else's then.
+#[test]
+fn d9_4_the_beat_advances_under_the_lock_and_ends_with_it() {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let TryLock::Taken(lock) = store.try_task_lock(&id("T-1")).unwrap() else { panic!("busy") };
+    let mut written = record("T-1", Phase::Closing(CloseStep::OpenPr));
+    store.write_record(&written).unwrap();
+    let every = Duration::from_millis(20);
+    let lock = store.beating(lock, SteppingClock::default(), every).unwrap();
+    let beat = || store.record(&id("T-1")).unwrap().unwrap().beat.map(|beat| beat.awake_ms);
+    let first = wait::until_some("a beat", beat);
+    wait::until("another beat", || beat() > Some(first));
+    // What the supervisor writes meanwhile stays.
+    written.saved = Some(CommitId::parse(&"a".repeat(40)).unwrap());
+    store.write_record(&written).unwrap();
+    wait::until("a beat after that", || beat().is_some());
+    let read = store.record(&id("T-1")).unwrap().unwrap();
+    assert_eq!((&read.saved, read.phase), (&written.saved, written.phase));
+    assert!(read.heartbeat_at.is_some());
+    assert_eq!(lock.id(), &id("T-1"));
+    assert!(matches!(store.try_task_lock(&id("T-1")).unwrap(), TryLock::Busy(_)));
+    drop(lock);
+    let last = store.record(&id("T-1")).unwrap();
+    store.write_record(&record("T-1", Phase::Claimed)).unwrap();
+    assert_ne!(last.unwrap().beat, None);
+    assert!(matches!(store.try_task_lock(&id("T-1")).unwrap(), TryLock::Taken(_)));
+    assert_eq!(beat(), None, "nobody writes any more");
+}
+
+/// D9.7, D9.4: the record of another claim is left alone, and so is one that has ended.
+#[test_case(|record| record.token = "another".to_owned(); "another claim")]
+#[test_case(|record| record.phase = Phase::Ended; "ended")]
+fn d9_4_a_record_that_is_not_ours_any_more_gets_no_beat(change: fn(&mut Record)) {
+    let scratch = Scratch::new();
+    let store = scratch.store();
+    let TryLock::Taken(lock) = store.try_task_lock(&id("T-1")).unwrap() else { panic!("busy") };
+    let mut written = record("T-1", Phase::Running);
+    store.write_record(&written).unwrap();
+    let clock = SteppingClock::default();
+    let lock = store.beating(lock, clock.clone(), Duration::from_millis(5)).unwrap();
+    change(&mut written);
+    store.write_record(&written).unwrap();
+    // A record of the same claim shows that the thread went round.
+    if written.phase == Phase::Ended {
+        let read = clock.readings();
+        wait::until("the thread to look", || clock.readings() > read + 2);
+    }
+    drop(lock);
+    assert_eq!(store.record(&id("T-1")).unwrap().unwrap().beat, None);
 }

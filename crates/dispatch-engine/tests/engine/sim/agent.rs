@@ -1,5 +1,7 @@
 //! Scripted workers and the reviewer.
 
+use std::ops::ControlFlow;
+
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
@@ -222,9 +224,15 @@ impl Agent for World {
         self.call().ready.clone()
     }
 
-    fn review(&self, _request: &ReviewRequest, alive: &mut dyn FnMut()) -> Review {
+    fn review(
+        &self,
+        _request: &ReviewRequest,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Review {
         self.state().awake_ms += 60_000;
-        alive();
+        if alive().is_break() {
+            return Review::Stopped;
+        }
         let mut state = self.effect();
         match state.reviews.len() {
             0 | 1 => state.reviews[0].clone(),

@@ -1,5 +1,6 @@
 //! Other programs, supervisors, clocks and notifications.
 
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -17,9 +18,15 @@ fn mark(pid: u32) -> ProcessMark {
 }
 
 impl Commands for World {
-    fn run(&self, spec: &CommandSpec, alive: &mut dyn FnMut()) -> Result<CommandEnd, PortError> {
+    fn run(
+        &self,
+        spec: &CommandSpec,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<CommandEnd, PortError> {
         self.state().awake_ms += 30_000;
-        alive();
+        if alive().is_break() {
+            return Ok(CommandEnd::Stopped);
+        }
         let state = self.call();
         let fails = state.failing.iter().any(|word| spec.argv.join(" ").contains(word));
         let output = if fails { "assertion failed" } else { "ok" }.to_owned();

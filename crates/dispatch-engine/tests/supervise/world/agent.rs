@@ -1,5 +1,7 @@
 //! The scripted worker and the reviewer.
 
+use std::ops::ControlFlow;
+
 use camino::Utf8Path;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
@@ -165,9 +167,16 @@ impl Agent for World {
         unimplemented!("a pass asks that")
     }
 
-    fn review(&self, request: &ReviewRequest, alive: &mut dyn FnMut()) -> Review {
+    fn review(
+        &self,
+        request: &ReviewRequest,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Review {
         self.state().awake_ms += 60_000;
-        alive();
+        self.call().at("review");
+        if alive().is_break() {
+            return Review::Stopped;
+        }
         let mut state = self.effect();
         state.review_prompts.push(request.prompt.clone());
         match state.reviews.len() {

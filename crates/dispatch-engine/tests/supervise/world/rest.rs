@@ -1,6 +1,7 @@
 //! The board, the forge, other programs, the clock and notifications.
 
 use std::collections::BTreeMap;
+use std::ops::ControlFlow;
 use std::time::Duration;
 
 use camino::Utf8Path;
@@ -191,11 +192,19 @@ impl Forge for World {
 }
 
 impl Commands for World {
-    fn run(&self, spec: &CommandSpec, alive: &mut dyn FnMut()) -> Result<CommandEnd, PortError> {
+    fn run(
+        &self,
+        spec: &CommandSpec,
+        alive: &mut dyn FnMut() -> ControlFlow<()>,
+    ) -> Result<CommandEnd, PortError> {
         self.state().awake_ms += 30_000;
-        alive();
-        let mut state = self.call();
         let line = spec.argv.join(" ");
+        self.call().at(spec.argv[0].as_str());
+        if alive().is_break() {
+            self.call().ran.push(format!("{:?} {line}, ended", spec.place));
+            return Ok(CommandEnd::Stopped);
+        }
+        let mut state = self.call();
         state.ran.push(format!("{:?} {line}", spec.place));
         for (word, path, text) in state.writing.clone() {
             if line.contains(word) {
