@@ -5,6 +5,7 @@
 //!
 //! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
+pub mod approval;
 pub mod args;
 pub mod callback;
 pub mod commands;

@@ -7,6 +7,7 @@ use anyhow::{Context, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::config::{
     Config, Found, LaneSettings, Loaded, Location, SettingSource, load, load_lane_settings,
+    mistyped_names,
 };
 use dispatch_core::triage::Lane;
 use dispatch_engine::setup::{AgentSettings, PROJECT_SETTINGS, PersonSettings};
@@ -91,10 +92,15 @@ pub fn read(places: &Places) -> anyhow::Result<Setup> {
     })?;
     loaded.settle(|path| places.code_root.join(path).exists());
     let mut subject = Subject::from([(shown.to_string(), bytes)]);
-    let lanes = [Lane::Local, Lane::Frontier]
-        .into_iter()
-        .map(|lane| (lane, lane_settings(places, &loaded.config, lane, &mut subject)))
-        .collect();
+    let mut lanes = BTreeMap::new();
+    for lane in Lane::ALL.iter().copied() {
+        let settings = lane_settings(places, &loaded.config, lane, &mut subject);
+        let path = loaded.config.settings_path(lane);
+        if let (Ok(_), Some(bytes)) = (&settings, subject.get(path.as_str())) {
+            loaded.warnings.extend(mistyped_names(&String::from_utf8_lossy(bytes), path));
+        }
+        lanes.insert(lane, settings);
+    }
     let texts = texts(places, &loaded.config, &mut subject)?;
     let agent_settings = agent_settings(places, &loaded.config, &mut subject)?;
     hooks(places, &loaded.config, &mut subject)?;

@@ -32,7 +32,7 @@ use crate::setup::{self, Places};
 use crate::trust;
 
 /// Whether workers are confined by the kernel: not yet, so that a configuration has to say `off` (W3.3).
-const CONFINED: bool = false;
+pub const CONFINED: bool = false;
 
 /// Names the board root where it is not found from the current directory.
 const BOARD_VARIABLE: &str = "BACKLOG_CWD";

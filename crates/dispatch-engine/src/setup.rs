@@ -136,7 +136,7 @@ impl AgentSettings {
 
 /// What keeps a launch from being as confined as the configuration demands (W3.3): with less than what it demands
 /// nothing is started, and `off` has to be said.
-pub(crate) fn confinement_fault(config: &Config, lane: Lane, confined: bool) -> Option<String> {
+pub fn confinement_fault(config: &Config, lane: Lane, confined: bool) -> Option<String> {
     match config.confinement_mode(lane) {
         ConfinementMode::Off => None,
         ConfinementMode::Required | ConfinementMode::Partial if confined => None,

@@ -206,10 +206,10 @@ pub enum Command {
         #[command(subcommand)]
         command: ConfigCommand,
     },
-    /// Approve the present configuration, lane settings, templates and hooks, after showing what changed.
+    /// Approve the present configuration, lane settings, templates and hooks, after showing what changed and what it lets run.
     #[command(after_help = "Example:\n  dispatch trust --show")]
     Trust {
-        /// Only show what changed since it was approved.
+        /// Only show what changed since it was approved, which programs it lets run, and what workers may do.
         #[arg(long)]
         show: bool,
     },
@@ -298,7 +298,7 @@ pub enum Command {
 /// What to do with the configuration.
 #[derive(Debug, Clone, Copy, Subcommand)]
 pub enum ConfigCommand {
-    /// Read the configuration and the lane settings and report every error.
+    /// Report everything that is wrong with the configuration and with what a pass needs here; asks no network.
     Check,
     /// Print the JSON Schema of the configuration.
     Schema,

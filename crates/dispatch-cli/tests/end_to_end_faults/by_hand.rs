@@ -131,14 +131,14 @@ fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken
     world.configure(|config| config["checks"]["ownedDod"] = serde_json::json!({"lint": "("}));
     world.begin();
     for command in [&["config", "check"][..], &["pass"][..]] {
-        let (_, error) = world.ended(command, 1);
-        assert!(error.contains("checks.ownedDod.lint"), "{error}");
+        let (said, error) = world.ended(command, 1);
+        assert!([said, error].concat().contains("checks.ownedDod.lint"), "{command:?}");
     }
     let board_config = world.board().folder().join("config.yml");
     let text = std::fs::read_to_string(&board_config).unwrap();
     std::fs::write(&board_config, text.replace("Blocked", "Parked")).unwrap();
-    let (_, error) = world.ended(&["config", "check"], 1);
-    assert!(error.contains("has no status `Blocked`") && error.contains("config.yml"), "{error}");
+    let (said, _) = world.ended(&["config", "check"], 1);
+    assert!(said.contains("has no status `Blocked`") && said.contains("config.yml"), "{said}");
     std::fs::write(&board_config, text).unwrap();
     let git = world.repo().code().join(".git/slots");
     world.configure(|config| config["slotsRoot"] = git.as_str().into());

@@ -144,3 +144,68 @@ fn k1_an_error_is_json_where_json_was_asked_for() {
         assert!(!message.contains("line 1"), "the place is said once: {message}");
     }
 }
+
+/// README §3: what is approved is shown in short: programs, grants, confinement, and what is missing.
+#[test]
+fn trust_shows_what_new_files_let_run() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.configure(|config| {
+        config["promptHooks"] =
+            serde_json::json!([{ "kind": "prompt", "command": ["hooks/context.sh"] }]);
+        config["provision"] = serde_json::json!({ "install": ["npm", "ci"], "lockfile": "p.json" });
+    });
+    std::fs::remove_file(world.board().folder().join("dispatch/local.settings.json")).unwrap();
+    let expected = [
+        "agent: `claude`, with the login in `ANTHROPIC_API_KEY`",
+        "prompt hook: `hooks/context.sh`",
+        "provisioning of a slot: `npm ci`",
+        "test command beside the built-in ones: `sh check.sh`",
+        "A worker of the frontier lane, at most 2 at once:",
+        "may: Read(./**), Edit(./**)",
+        "is not confined by the kernel",
+        "missing: could not read the settings of lane local",
+        "missing: the prompt hook `hooks/context.sh`",
+    ];
+    for command in [&["trust", "--show"][..], &["trust"]] {
+        let said = world.ok(command);
+        for line in expected {
+            assert!(said.contains(line), "`{line}` is not in\n{said}");
+        }
+        assert_eq!(said.contains("approved: "), command.len() == 1, "{said}");
+    }
+    let again = world.ok(&["trust"]);
+    assert!(again.starts_with("the configuration is the approved one"), "{again}");
+    assert!(!again.contains("prompt hook"), "nothing is new: {again}");
+}
+
+/// K1, K2: what a pass needs is told by `config check` all at once, each with what to do, and it asks no network.
+#[test]
+fn config_check_tells_what_keeps_a_pass_from_working_here() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    let check = |code: i32| world.ended(&["config", "check"], code).0;
+    world.publish();
+    assert!(check(0).contains("can be used once it is approved: look at `dispatch trust --show`"));
+    world.ok(&["trust"]);
+    assert!(check(0).contains("can be used, and is the approved one"));
+
+    world.write_settings("frontier", &serde_json::json!({ "permissions": { "denny": [] } }));
+    world.configure(|config| {
+        config["agent"] = serde_json::json!({ "credential": { "env": "NO_SUCH_TOKEN" } });
+    });
+    world.ok(&["trust"]);
+    let said = check(0);
+    assert!(said.contains("permissions.denny: unknown name; did you mean `deny`?"), "{said}");
+    assert!(said.contains("`NO_SUCH_TOKEN` (`agent.credential.env`) is not set: export"), "{said}");
+    assert!(said.contains("from this environment no worker can start"), "{said}");
+
+    world.configure(|config| config["confinement"] = serde_json::json!({ "mode": "required" }));
+    world.repo().git(&["remote", "set-url", "origin", "https://203.0.113.1/none.git"]);
+    let said = check(1);
+    assert!(said.contains("error: lane frontier demands kernel confinement"), "{said}");
+    world.repo().git(&["remote", "remove", "origin"]);
+    let said = check(1);
+    for part in ["demands kernel confinement", "no remote `origin`", "git remote add origin"] {
+        assert!(said.contains(part), "{said}");
+    }
+    assert!(!said.contains("can be used"), "{said}");
+}

@@ -6,10 +6,11 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::error::{ConfigError, Fault};
+use super::error::{ConfigError, ConfigWarning, Fault};
 use super::load::parse;
 use super::rules::usable_model;
 use super::shape::show;
+use crate::nearest::nearest;
 use crate::triage::Lane;
 
 /// What the dispatcher uses of a lane's settings file; other keys are ignored.
@@ -57,6 +58,28 @@ pub fn load_lane_settings(
         deny: reader.rules(&value, "deny", false),
     };
     if reader.errors.is_empty() { Ok(settings) } else { Err(reader.errors) }
+}
+
+/// Names in a settings file that are nearly those of the parts we use: a mistyped deny list denies nothing. Names that
+/// are near to none are the agent's own business.
+pub fn mistyped_names(text: &str, file: &Utf8Path) -> Vec<ConfigWarning> {
+    let Ok(strict) = parse(text) else { return Vec::new() };
+    let tops = ["model", "env", "permissions"];
+    let lists = ["allow", "deny", "ask", "defaultMode", "additionalDirectories"];
+    let mut warnings = Vec::new();
+    for (pointer, lead, known) in [("", "", &tops[..]), ("/permissions", "permissions.", &lists)] {
+        let object = strict.value.pointer(pointer).and_then(Value::as_object);
+        let names = object.into_iter().flatten().map(|(name, _)| name);
+        for name in names.filter(|name| !known.contains(&name.as_str())) {
+            let near = nearest(name, known.iter().copied());
+            warnings.extend(near.map(|near| ConfigWarning {
+                file: file.to_owned(),
+                path: format!("{lead}{name}"),
+                fault: Fault::Unknown { nearest: Some(near.to_owned()) },
+            }));
+        }
+    }
+    warnings
 }
 
 struct Reader<'a> {
@@ -161,5 +184,25 @@ impl Reader<'_> {
                 Vec::new()
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistyped_part_of_a_settings_file_is_told_and_the_agents_own_are_not() {
+        let text = r#"{ "permisions": {}, "permissions": { "allow": [], "denny": [], "defaultMode": "x" },
+                        "hooks": {}, "outputStyle": "x", "apiKeyHelper": "x" }"#;
+        let told: Vec<String> =
+            mistyped_names(text, "s.json".into()).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            told,
+            [
+                "s.json: permisions: unknown name; did you mean `permissions`?",
+                "s.json: permissions.denny: unknown name; did you mean `deny`?",
+            ]
+        );
     }
 }

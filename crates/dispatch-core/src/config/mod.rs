@@ -24,7 +24,7 @@ mod values;
 mod tests;
 
 pub use error::{ConfigError, ConfigWarning, Fault};
-pub use lane_settings::{LaneSettings, load_lane_settings};
+pub use lane_settings::{LaneSettings, load_lane_settings, mistyped_names};
 pub use lanes::{FrontierLane, Lanes, LocalLane, PathModels};
 pub use load::{Found, Loaded, Location, load, schema, smallest};
 pub use model::{

@@ -1,34 +1,22 @@
-//! `dispatch config`.
+//! `dispatch config check`: everything that keeps a pass from working here, all at once and without any network.
 
-use std::collections::BTreeMap;
-
-use dispatch_core::config;
+use dispatch_core::config::{Config, Credential};
 use dispatch_core::prompt::check_template;
 use dispatch_core::triage::Lane;
+use dispatch_engine::setup::confinement_fault;
 use dispatch_guards::permission::{Severity, lint_lists};
-use serde_json::{Value, json};
 
-use crate::args::{ConfigCommand, GlobalArgs};
 use crate::exit::Exit;
 use crate::output;
 use crate::setup::Setup;
-use crate::wire::Ground;
+use crate::wire::{CONFINED, Ground, Role, World};
 
-/// Checks or prints the configuration.
-pub(super) fn run(command: ConfigCommand, global: &GlobalArgs) -> anyhow::Result<Exit> {
-    match command {
-        ConfigCommand::Schema => {
-            output::json(&config::schema())?;
-            Ok(Exit::Done)
-        }
-        ConfigCommand::Check => check(&Ground::find(global)?),
-        ConfigCommand::Show => show(&Ground::find(global)?),
-    }
-}
+/// The agent's program.
+const AGENT: &str = "claude";
 
-fn check(ground: &Ground) -> anyhow::Result<Exit> {
-    let setup = ground.setup()?;
-    let mut exit = Exit::Done;
+/// Checks the configuration, the files it names, the board, the remote and what workers need of this environment.
+pub(super) fn run(ground: &Ground) -> anyhow::Result<Exit> {
+    let setup = ground.configuration()?;
     for warning in &setup.loaded.warnings {
         output::line(&format!("warning: {warning}"))?;
     }
@@ -38,22 +26,68 @@ fn check(ground: &Ground) -> anyhow::Result<Exit> {
             older.path, older.file
         ))?;
     }
-    let findings = [lane_findings(&setup), loaded_findings(&setup), template_findings(&setup)];
-    for finding in findings.into_iter().flatten() {
-        if finding.severity == Severity::Error {
-            exit = Exit::Failed;
-        }
-        output::line(&finding.text)?;
-    }
+    let mut findings = lane_findings(&setup);
+    findings.extend(loaded_findings(&setup));
+    findings.extend(template_findings(&setup));
+    findings.extend(ground.missing_statuses().map(|text| Finding::new(Severity::Error, &text)));
+    findings.extend(confinement_findings(setup.config()));
+    let environment = environment_findings(setup.config());
+    let no_worker = !environment.is_empty();
+    findings.extend(environment);
     for narrowed in &setup.config().paths.narrowed {
         output::line(&format!("note: the built-in path rule `{narrowed}` is taken out"))?;
     }
-    let roots = ground.roots(setup.config(), Some(&setup));
-    dispatch_engine::setup::Policies::of(setup.config(), &roots)?;
-    if exit == Exit::Done {
-        output::line(&format!("{} can be used", setup.file))?;
+    let (file, approved) = (setup.file.clone(), ground.changes(&setup)?.is_none());
+    let unusable = match World::new(ground, setup, Role::Pass) {
+        Ok(world) => world.missing_remote().map(|found| found.text),
+        Err(error) => Some(format!("{error:#}")),
+    };
+    findings.extend(unusable.map(|text| Finding::new(Severity::Error, &text)));
+    for finding in &findings {
+        output::line(&finding.text)?;
     }
-    Ok(exit)
+    if findings.iter().any(|finding| finding.severity == Severity::Error) {
+        return Ok(Exit::Failed);
+    }
+    output::line(&match (approved, no_worker) {
+        (true, false) => format!("{file} can be used, and is the approved one"),
+        (true, true) => format!(
+            "{file} is the approved one, but from this environment no worker can start: see the warnings"
+        ),
+        (false, _) => format!(
+            "{file} can be used once it is approved: look at `dispatch trust --show`, then run `dispatch trust`"
+        ),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Lanes whose workers cannot be confined as the configuration demands (W3.3).
+fn confinement_findings(config: &Config) -> Vec<Finding> {
+    let lanes = Lane::ALL.iter().copied().filter(|lane| config.max_parallel(*lane) > 0);
+    lanes
+        .filter_map(|lane| confinement_fault(config, lane, CONFINED))
+        .map(|text| Finding::new(Severity::Error, &text))
+        .collect()
+}
+
+/// What a worker needs of the environment that a pass runs in: this one may be another than the passes have.
+fn environment_findings(config: &Config) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    if which::which(AGENT).is_err() {
+        findings.push(Finding::new(
+            Severity::Warning,
+            &format!("the agent's program `{AGENT}` is not on the `PATH`: install Claude Code, or add its folder to the `PATH` of whatever runs the passes"),
+        ));
+    }
+    if let Credential::Env(name) = &config.agent.credential
+        && std::env::var_os(name).is_none_or(|value| value.is_empty())
+    {
+        findings.push(Finding::new(
+            Severity::Warning,
+            &format!("the variable `{name}` (`agent.credential.env`) is not set: export it where passes run (`claude setup-token` makes a token)"),
+        ));
+    }
+    findings
 }
 
 /// Something wrong with a file the configuration names.
@@ -152,51 +186,4 @@ fn template_findings(setup: &Setup) -> Vec<Finding> {
         );
     }
     findings
-}
-
-/// Prints every value with its origin: the file, the older location, or the default.
-fn show(ground: &Ground) -> anyhow::Result<Exit> {
-    let setup = ground.setup()?;
-    let mut origins = BTreeMap::new();
-    leaves(&serde_json::to_value(setup.config())?, "", &mut origins);
-    let values: Vec<Value> = origins
-        .into_iter()
-        .map(|(path, value)| {
-            let given = setup
-                .loaded
-                .given
-                .iter()
-                .any(|given| path == *given || path.starts_with(&format!("{given}.")));
-            let older = setup.loaded.older.iter().any(|older| path.starts_with(older.path));
-            let origin = if given {
-                setup.file.as_str()
-            } else if older {
-                "older location"
-            } else {
-                "default"
-            };
-            json!({ "path": path, "value": value, "origin": origin })
-        })
-        .collect();
-    output::json(&values)?;
-    Ok(Exit::Done)
-}
-
-fn leaves(value: &Value, path: &str, into: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(map) if !map.is_empty() => {
-            for (name, value) in map {
-                let path = if path.is_empty() { name.clone() } else { format!("{path}.{name}") };
-                leaves(value, &path, into);
-            }
-        }
-        Value::Object(_)
-        | Value::Array(_)
-        | Value::Null
-        | Value::Bool(_)
-        | Value::Number(_)
-        | Value::String(_) => {
-            into.insert(path.to_owned(), value.clone());
-        }
-    }
 }
