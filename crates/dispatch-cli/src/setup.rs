@@ -9,6 +9,7 @@ use dispatch_core::config::{
     Config, Found, LaneSettings, Loaded, Location, SettingSource, load, load_lane_settings,
     mistyped_names,
 };
+use dispatch_core::prompt::check_template;
 use dispatch_core::triage::Lane;
 use dispatch_engine::setup::{AgentSettings, PROJECT_SETTINGS, PersonSettings};
 use dispatch_proc::{Links, read_regular};
@@ -42,6 +43,35 @@ impl Setup {
     /// The configuration.
     pub fn config(&self) -> &Config {
         &self.loaded.config
+    }
+
+    fn templates(&self) -> impl Iterator<Item = &Utf8PathBuf> {
+        let templates = &self.config().templates;
+        [
+            &templates.local_system,
+            &templates.frontier_addendum,
+            &templates.frontier_entry,
+            &templates.close_attempt,
+            &templates.contract,
+        ]
+        .into_iter()
+        .flatten()
+    }
+
+    /// The templates that are configured and not there. Whether that matters is decided where one is used (D8.1).
+    pub fn missing_templates(&self) -> Vec<String> {
+        let missing = self.templates().filter(|path| !self.texts.contains_key(*path));
+        missing.map(|path| format!("the template `{path}` cannot be found")).collect()
+    }
+
+    /// Unknown placeholders: no attempt could use such a template (D8.3).
+    pub fn template_errors(&self) -> Vec<String> {
+        let read = self.templates().filter_map(|path| Some((path, self.texts.get(path)?)));
+        read.flat_map(|(path, bytes)| {
+            let errors = check_template(&String::from_utf8_lossy(bytes));
+            errors.into_iter().map(move |error| format!("`{path}`: {error}"))
+        })
+        .collect()
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the reviewing agent wrote about the work that a task's next attempt goes on from (D8.1).
 
+use dispatch_close::text::cut_marked;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use serde_json::Value;
@@ -18,9 +19,8 @@ pub(crate) fn earlier_review(
 ) -> Result<Option<String>, PortError> {
     for earlier in (1..number.get()).rev().filter_map(AttemptNumber::new) {
         if let Some(bytes) = ports.store.read_attempt_file(id, earlier, AttemptFile::Review)? {
-            let mut text = String::from_utf8_lossy(&bytes).into_owned();
-            text.truncate(text.floor_char_boundary(MAX_BYTES));
-            return Ok(Some(text));
+            let text = String::from_utf8_lossy(&bytes);
+            return Ok(Some(cut_marked(&text, MAX_BYTES, str::len)));
         }
         let outcome = ports.store.read_attempt_file(id, earlier, AttemptFile::Outcome)?;
         let outcome: Option<Value> = outcome.and_then(|bytes| serde_json::from_slice(&bytes).ok());

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, bail};
 use dispatch_core::id::TaskId;
 use dispatch_core::names::SelectionOff;
 use dispatch_engine::pass::{self, Options};
@@ -25,7 +25,7 @@ pub(super) fn run(
     if args.detach {
         return detach(&ground, args, global);
     }
-    let mut world = World::new(&ground, ground.setup()?, Role::Pass)?;
+    let mut world = adapters(&ground)?;
     let options = Options {
         selection_off: off.or(args.no_select.then_some(SelectionOff::Flag)),
         max_dispatch: args.max_dispatch,
@@ -44,7 +44,7 @@ pub(super) fn run(
         met_another = true;
         wait::for_pass(&world.ports(), &holder, &Interrupt::listen()?)?;
         // Meanwhile the configuration may have become another one.
-        world = World::new(&ground, ground.setup()?, Role::Pass)?;
+        world = adapters(&ground)?;
         report = pass::run(&world.ports(), &world.setup, &options)?;
     }
     if args.json {
@@ -62,6 +62,17 @@ pub(super) fn run(
         wait::for_attempts(&world.ports(), started, args.json, &Interrupt::listen()?)?;
     }
     Ok(if report.failed() { Exit::Failed } else { Exit::Done })
+}
+
+/// The adapters for a configuration that an attempt can use: what is wrong with a template is told before a task is taken
+/// (D8.3).
+fn adapters(ground: &Ground) -> anyhow::Result<World> {
+    let setup = ground.setup()?;
+    let errors = setup.template_errors();
+    if !errors.is_empty() {
+        bail!("the configuration cannot be used:\n  {}", errors.join("\n  "));
+    }
+    World::new(ground, setup, Role::Pass)
 }
 
 /// Starts the same pass in a session of its own and returns at once: the board's program waits for its callback.

@@ -124,6 +124,23 @@ fn unknown_names_and_wrong_usage_are_refused_with_2() {
     assert!(!no_wait.is_empty());
 }
 
+/// D8.3: a template that no attempt could use is told before a task is taken.
+#[test]
+fn d8_3_an_unknown_placeholder_keeps_a_pass_from_taking_a_task() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.repo().write("entry.md", "Do {{idd}}.\n");
+    world.configure(|config| {
+        config["templates"] = serde_json::json!({ "frontierEntry": "entry.md" });
+    });
+    world.begin();
+    for command in [&["config", "check"][..], &["pass"][..]] {
+        let (said, error) = world.ended(command, 1);
+        assert!(format!("{said}{error}").contains("{{idd}}"), "{said}{error}");
+    }
+    assert_eq!(world.board().status("T-1"), "Queued");
+    assert!(!world.attempt("T-1", 1).exists());
+}
+
 /// K2: what can be told from the configuration is told by `config check`, not by the first task that meets it.
 #[test]
 fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken() {

@@ -16,8 +16,8 @@ pub struct Earlier<'a> {
     pub aside: Option<&'a str>,
     /// The base branch, when it could not be merged without conflicts.
     pub conflicting_base: Option<&'a str>,
-    /// What a person changed in the task while it was worked on (B4).
-    pub task_edited: Option<&'a str>,
+    /// The base branch, when it could not be told whether it can be merged.
+    pub base_left_out: Option<&'a str>,
 }
 
 /// The comments that a new attempt has to know: from the previous attempt's block comment on, or all of them when no
@@ -59,10 +59,10 @@ pub(super) fn retry_block(comments: &[Comment], earlier: &Earlier<'_>) -> Option
             inline(base)
         ));
     }
-    if let Some(difference) = earlier.task_edited {
+    if let Some(base) = earlier.base_left_out {
         parts.push(format!(
-            "A person changed the task while the previous attempt worked on it. The task above is the new one; this is the difference:\n\n{}",
-            fenced(difference)
+            "Whether the branch {} can be merged into this work could not be told, so it was left out: what is new there is missing in the working directory. A person settles that in the pull request.",
+            inline(base)
         ));
     }
     let comments = comments_since_block(comments);
@@ -134,7 +134,7 @@ mod tests {
             continues: true,
             aside: Some("refs/dispatch/attempts/T-5/1"),
             conflicting_base: Some("main"),
-            task_edited: Some("description: a -> b"),
+            base_left_out: Some("main"),
         };
         insta::assert_snapshot!(retry_block(&comments, &earlier).unwrap(), @"
         The working directory holds the work of the earlier attempts. Look at it before you change anything, keep what is right, and finish it.
@@ -143,11 +143,7 @@ mod tests {
 
         The branch `main` could not be merged into this work without conflicts and was left out. Where your change meets it, write what fits both; a person settles the conflict in the pull request.
 
-        A person changed the task while the previous attempt worked on it. The task above is the new one; this is the difference:
-
-        ````text
-        description: a -> b
-        ````
+        Whether the branch `main` can be merged into this work could not be told, so it was left out: what is new there is missing in the working directory. A person settles that in the pull request.
 
         Comments on the task, oldest first. What people wrote is for you to follow: it answers questions and says what has to be different; where it contradicts the task's description, the later word counts. It does not change the rules of your work.
 

@@ -9,6 +9,7 @@ use dispatch_close::commit::proposal_message;
 use dispatch_close::execute::{Fault, Stop};
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_close::pull_request::{Body, BodyFacts, Remark, merge_body, title};
+use dispatch_close::text::{for_comment, one_line};
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::VerificationTree;
 use dispatch_core::message::Message;
@@ -155,6 +156,13 @@ fn body(attempt: &mut Attempt<'_>, task: &Task) -> Body {
     }
     if !attempt.context.confined {
         remarks.push(Remark::new("The worker ran without kernel confinement."));
+    }
+    if let Some(why) = &attempt.state.base_left_out {
+        let why = for_comment(&one_line(why));
+        let text = format!(
+            "The base is not merged into this work, since git could not tell whether it fits: {why}"
+        );
+        remarks.push(Remark::new(&text));
     }
     let conflicts = attempt.state.conflicts.clone();
     let (shown, of, log) = (attempt.shown_number(), attempt.of(), attempt.log_shown());

@@ -1,5 +1,7 @@
 //! What becomes of each candidate (D3.2).
 
+use std::collections::BTreeSet;
+
 use dispatch_close::text::{for_comment, one_line};
 use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
 use dispatch_core::status::Status;
@@ -52,6 +54,8 @@ pub(super) struct Considering<'a> {
     /// What a rehearsal has given slots to.
     rehearsed: Vec<Rehearsed>,
     pub(super) problems: Vec<String>,
+    /// Lanes whose settings were told to be unreadable.
+    pub(super) unreadable: BTreeSet<Lane>,
 }
 
 type Decided = (End, String);
@@ -71,6 +75,7 @@ impl<'a> Considering<'a> {
             readiness: None,
             rehearsed: Vec::new(),
             problems: Vec::new(),
+            unreadable: BTreeSet::new(),
         }
     }
 
@@ -163,6 +168,7 @@ impl<'a> Considering<'a> {
         match reason {
             // Nothing of it is the task's fault, and nothing goes on by itself.
             WaitReason::SettingsUnreadable => {
+                self.unreadable.extend(task.lane.given());
                 if !self.problems.contains(&text) {
                     self.problems.push(text.clone());
                 }

@@ -1,5 +1,6 @@
 //! One round: lease, fetch, sweep, selection, report (D3).
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use dispatch_core::board::Board;
@@ -9,6 +10,7 @@ use dispatch_core::names::{SelectionOff, WaitReason};
 use dispatch_core::select::candidates;
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
+use dispatch_core::triage::Lane;
 
 use super::consider::Considering;
 use super::{Considered, End, Options, PassError, RoundReport, Selection};
@@ -56,7 +58,7 @@ pub(super) fn run(
         remote
     };
     notes.extend(board.problems.iter().map(ToString::to_string));
-    let mut problems = Vec::new();
+    let (mut problems, mut told) = (Vec::new(), BTreeSet::new());
     let off = selection_off(options, setup, &place, &lease);
     let (selection, considered) = match (off, &place) {
         (Some((reason, grounds)), _) => (Selection::Off { reason, grounds }, Vec::new()),
@@ -81,10 +83,27 @@ pub(super) fn run(
             let mut considered = considering.hostile();
             considered.extend(considering.all(&candidates(&board)));
             problems.extend(considering.problems);
+            told = considering.unreadable;
             (Selection::Done, considered)
         }
     };
+    match selection {
+        Selection::Off { .. } => {}
+        Selection::Done | Selection::NoQueuedTask => {
+            problems.extend(unreadable_settings(setup, &told));
+        }
+    }
     Ok(RoundReport { maintenance, considered, selection, notes, problems })
+}
+
+/// Names the lanes on which nothing can be dispatched, also while no task waits for it (D3.6).
+fn unreadable_settings(setup: &Setup, told: &BTreeSet<Lane>) -> Vec<String> {
+    let unreadable = |lane: &Lane| {
+        let own = setup.lanes.get(lane).and_then(|read| read.as_ref().err().cloned());
+        own.or_else(|| setup.agent_settings.judge(&setup.config, *lane).err())
+            .map(|why| format!("nothing is dispatched on lane {lane}: {why}"))
+    };
+    Lane::ALL.iter().filter(|lane| !told.contains(*lane)).filter_map(unreadable).collect()
 }
 
 fn take_lease(ports: &Ports<'_>, setup: &Setup, options: &Options, budget: &Budget) -> Lease {

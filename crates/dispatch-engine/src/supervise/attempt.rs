@@ -55,6 +55,8 @@ pub(crate) struct AttemptState {
     pub(crate) handed_out: Option<Vec<HandedOut>>,
     /// Files in which the base conflicts with the start (D6.6).
     pub(crate) conflicts: Vec<String>,
+    /// Why it could not be found out whether the base fits the start, which then is without it (D6.6).
+    pub(crate) base_left_out: Option<String>,
     /// Whether this attempt goes on from saved work.
     pub(crate) continues_saved: bool,
     /// Saved work that this attempt does not start from (D6.6).

@@ -161,12 +161,15 @@ fn task(attempt: &Attempt<'_>) -> Result<Task, NotLaunched> {
         return Err(taken(format!("a person set the status to {}", task.status)));
     }
     let edited = |why: &str| NotLaunched::requeue(RequeueReason::TaskEdited, why);
-    if let Some(text) = task.test_command.given() {
-        let resolved =
-            resolve_test_command(text, &attempt.policies.test_shapes).map(|command| command.text());
-        if attempt.hand.test_command != resolved.ok() {
-            return Err(edited("the test command is not the one that was judged"));
-        }
+    let whole = attempt.hand.config.whole_test_command.as_deref();
+    let command = task.test_command.given().or(whole).and_then(|text| {
+        resolve_test_command(text, &attempt.policies.test_shapes).ok().map(|command| command.text())
+    });
+    if attempt.hand.test_command != command {
+        return Err(edited("the test command is not the one that was judged"));
+    }
+    if task.acceptance.is_empty() {
+        return Err(edited("it has no acceptance criterion any more"));
     }
     if resolve_lane(&task, &attempt.hand.config).lane() != Some(attempt.record.lane) {
         return Err(edited("the triage is not the one that was judged"));

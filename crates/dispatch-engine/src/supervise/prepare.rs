@@ -217,6 +217,7 @@ fn start(
         }
         Merge::Unknown(why) => {
             attempt.note(&format!("{base_branch} was not merged into the start: {why}"));
+            attempt.state.base_left_out = Some(why);
             Ok(chosen)
         }
     }

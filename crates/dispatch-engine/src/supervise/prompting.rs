@@ -144,7 +144,7 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
             continues,
             aside: aside.as_deref(),
             conflicting_base: (!attempt.state.conflicts.is_empty()).then_some(base_branch),
-            task_edited: None,
+            base_left_out: attempt.state.base_left_out.is_some().then_some(base_branch),
         },
         close_of: with.children,
         templates: Templates {

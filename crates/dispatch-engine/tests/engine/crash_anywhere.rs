@@ -6,6 +6,7 @@ use std::panic;
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
 use dispatch_engine::pass::Options;
+use test_case::test_case;
 
 use crate::sim::{Act, Life, World, frontier, id, result, setup, task};
 
@@ -155,5 +156,69 @@ fn a_call_that_fails_once_loses_nothing_and_hangs_nothing() {
             world.wait(3700);
         }
         invariants(&world, fails);
+    }
+}
+
+/// Q1.4 (c), I3, I8: the disk fills up at every call in turn, stays full until everybody gave up, and is cleared then: no
+/// work is lost, nothing hangs, and the task goes on or says to a person why not.
+#[test]
+fn a_disk_that_fills_up_at_any_call_loses_nothing() {
+    let whole = World::new(vec![task("T-1")]);
+    whole.full_from(None);
+    play(&whole);
+    let calls = whole.calls();
+    assert!(calls > 60, "{calls}");
+    for full in 1..=calls {
+        let world = World::new(vec![task("T-1")]);
+        world.full_from(Some(full));
+        // Not to the end: with a full disk nobody comes to one.
+        for _ in 0..3 {
+            world.try_pass(&setup(), &Options::default());
+            while world.supervise_next().is_some() {}
+            world.wait(3700);
+        }
+        world.full_from(None);
+        for _ in 0..4 {
+            world.settle(&setup());
+            world.wait(3700);
+        }
+        invariants(&world, full);
+        let status = world.status("T-1");
+        assert!(matches!(status, Status::InProgress | Status::Blocked), "call {full}: {status}");
+        let told = status == Status::InProgress || !world.comments("T-1").is_empty();
+        assert!(told, "call {full}: blocked without a word");
+    }
+}
+
+/// Q1.5b: the wall clock is for people and for times from outside: one that jumps, forwards by a day (a machine that slept)
+/// or backwards by an hour, ends no attempt, takes nobody for dead, and loses nothing.
+#[test_case(86_400; "a day forwards")]
+#[test_case(-3_600; "an hour backwards")]
+fn a_wall_clock_that_jumps_at_any_call_changes_nothing(jump: i64) {
+    let whole = World::new(vec![task("T-1")]);
+    play(&whole);
+    let undisturbed = (whole.status("T-1"), whole.record("T-1").counts);
+    let (before_pass, before_supervisor, before_sweep) = (0, 1, 2);
+    for at in [before_pass, before_supervisor, before_sweep] {
+        let world = World::new(vec![task("T-1")]);
+        let jumps = |now| {
+            if at == now {
+                world.state().wall_jump_s = jump;
+            }
+        };
+        jumps(before_pass);
+        world.pass(&setup());
+        jumps(before_supervisor);
+        // A pass beside a supervisor that has just begun.
+        let report = world.pass(&setup());
+        let told = report.lines().join("\n");
+        assert!(!told.contains("sign of life") && !told.contains("supervisor was gone"), "{told}");
+        while world.supervise_next().is_some() {}
+        jumps(before_sweep);
+        world.settle(&setup());
+        invariants(&world, at);
+        assert_eq!((world.status("T-1"), world.record("T-1").counts), undisturbed, "jump at {at}");
+        assert!(world.state().killed.is_empty() && world.state().requests.is_empty());
+        assert_eq!(world.state().opened, 1);
     }
 }

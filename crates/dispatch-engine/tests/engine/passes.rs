@@ -3,9 +3,10 @@
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::config::{ConfinementMode, Owner, SettingSource};
 use dispatch_core::names::{SelectionOff, WaitReason};
-use dispatch_core::record::Phase;
+use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
+use dispatch_engine::by_hand;
 use dispatch_engine::hand_over::HandOver;
 use dispatch_engine::pass::{End, Options, PassError, Selection};
 use dispatch_engine::ports::{AttemptFile, Lease, OwnerRecord, Review, Store, TryLock, Verdict};
@@ -225,6 +226,58 @@ fn d3_6_unreadable_settings_stop_their_lane_and_nothing_else() {
     assert!(report.failed());
     assert!(report.lines().iter().any(|line| line.contains("local.settings.json")));
     assert_eq!(world.status("T-2"), Status::InProgress);
+}
+
+/// D3.6: a person hears of it before a task has to wait for it, and once.
+#[test]
+fn d3_6_unreadable_settings_are_told_with_an_empty_queue_too() {
+    for (tasks, selection) in [(vec![], "no-queued-task"), (vec![task("T-1")], "done")] {
+        let world = World::new(tasks);
+        let mut setup = setup();
+        setup.lanes.insert(Lane::Local, Err("`local.settings.json`: no `model`".to_owned()));
+        let report = world.pass(&setup);
+        assert_eq!(report.rounds[0].selection.to_string(), selection);
+        let problems = &report.rounds[0].problems;
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        assert!(problems[0].contains("local.settings.json"), "{problems:?}");
+        assert!(report.failed());
+    }
+}
+
+/// D8.1: a review that is longer than what an attempt is told says that it goes on.
+#[test]
+fn d8_1_a_review_that_is_cut_says_so() {
+    let world = World::new(vec![task("T-1")]);
+    let answer = format!("The first finding.\n{}", "One more line.\n".repeat(20_000));
+    world.state().reviews =
+        vec![Review::Verdict { verdict: Verdict::RequestChanges, findings: Vec::new(), answer }];
+    world.settle(&setup());
+    world.edit("T-1", |task| task.status = Status::Queued);
+    world.pass(&setup());
+    world.supervise_next();
+    let dir = world.ports().store.attempt_dir(&id("T-1"), AttemptNumber::new(2).unwrap());
+    let prompt = world.state().files[&dir.join(AttemptFile::Prompt.file_name())].clone();
+    let prompt = String::from_utf8(prompt).unwrap();
+    assert!(prompt.contains("The first finding.") && prompt.contains("[cut: "), "{prompt}");
+    assert!(prompt.len() < 150_000);
+}
+
+/// D2.3: what a person does by hand needs no pass lock: a pass that takes long does not keep them waiting.
+#[test]
+fn d2_3_a_person_acts_while_a_pass_goes_on() {
+    let world = World::new(vec![task("T-1"), frontier("T-2")]);
+    world.pass(&setup());
+    let other = world.new_process();
+    let TryLock::Taken(lock) = other.try_pass_lock().unwrap() else { panic!("busy") };
+    let asked = by_hand::cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
+    assert!(matches!(asked, by_hand::Cancelled::Asked { .. }), "{asked:?}");
+    assert_eq!(world.state().requests[&id("T-1")], Request::Cancel { to: Some(Status::ToDo) });
+    by_hand::cancel(&world.ports(), &id("T-2"), &Status::ToDo).unwrap();
+    while world.supervise_next().is_some() {}
+    assert_eq!(world.status("T-1"), Status::ToDo);
+    assert_eq!(world.status("T-2"), Status::ToDo);
+    assert_eq!(world.state().wishes, 1, "nobody had to wish for a pass");
+    drop(lock);
 }
 
 #[test]

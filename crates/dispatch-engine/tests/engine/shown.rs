@@ -91,6 +91,8 @@ fn explain_shows_what_the_person_s_settings_would_add() {
 #[test]
 fn a_standstill_is_told_before_anything_else() {
     let world = World::new(vec![frontier("T-1")]);
+    // What a pass heard of the remote: looking asks nobody.
+    world.state().owner.default_branch = Some(branch("main"));
     let found = |setup: &Setup| {
         let status = status::read(&world.ports(), setup).unwrap().standstill;
         let explained = explain(&world.ports(), setup, &context(), &id("T-1")).unwrap().standstill;

@@ -370,6 +370,7 @@ fn c5_5_a_formatter_alone_proves_its_item() {
         cwd: ".".into(),
         command: vec!["rustfmt".to_owned(), "{files}".to_owned()],
     }];
+    config.whole_test_command = None;
     let world = with_lint_item(config);
     {
         let mut state = world.state();

@@ -2,8 +2,10 @@
 
 use dispatch_core::branch::BranchName;
 use dispatch_core::status::Status;
+use dispatch_core::task::{OneLine, Task};
 use dispatch_engine::ports::{AttemptFile, RemoteBranch};
 use dispatch_engine::supervise::{Drain, End, Mode};
+use test_case::test_case;
 
 use crate::world::{Act, World, diligent, result};
 
@@ -133,4 +135,37 @@ fn i8_a_board_that_cannot_be_read_costs_nothing() {
     world.state().board_broken = true;
     assert_eq!(world.supervise(Mode::Begin), ended("board-unreadable"));
     assert_eq!(world.read().counts.counted, 0);
+}
+
+/// D3.3, D7.5: the task that is launched is the one the guards judged: what was granted for a test command that is gone or
+/// has become doubtful by now is granted to nobody.
+#[test_case(|task| task.test_command = OneLine::Missing; "the test command is gone")]
+#[test_case(|task| task.test_command = OneLine::Given("cargo test --workspace".into()); "it is another one")]
+#[test_case(|task| task.test_command = OneLine::Conflicting(vec!["a".into(), "b".into()]); "there are two")]
+#[test_case(|task| task.acceptance.clear(); "no criterion is left")]
+fn d3_3_a_task_edited_between_claim_and_launch_is_judged_again(edit: fn(&mut Task)) {
+    let mut config = crate::world::config();
+    config.whole_test_command = None;
+    let world = World::with(config, diligent());
+    edit(world.state().task.as_mut().unwrap());
+    assert_eq!(world.supervise(Mode::Begin), ended("task-edited"));
+    assert_eq!(world.status(), Status::Queued);
+    assert_eq!(world.read().counts.counted, 0);
+    assert!(!world.state().files.contains_key(&AttemptFile::Launch), "no worker was started");
+}
+
+/// D6.6: a base of which git cannot tell whether it fits is left out, and worker and pull request are told.
+#[test]
+fn d6_6_a_base_that_could_not_be_judged_is_told_to_the_worker_and_in_the_pull_request() {
+    let world = World::new(diligent());
+    world.state().merge_unknown = true;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let state = world.state();
+    let prompt = String::from_utf8_lossy(&state.files[&AttemptFile::Prompt]).into_owned();
+    assert!(prompt.contains("could not be told, so it was left out"), "{prompt}");
+    let body = state.pull_requests[0].0.body.clone().unwrap();
+    assert!(
+        body.contains("The base is not merged into this work") && body.contains("shallow"),
+        "{body}"
+    );
 }

@@ -1,7 +1,6 @@
 //! `dispatch config check`: everything that keeps a pass from working here, all at once and without any network.
 
 use dispatch_core::config::{Config, Credential};
-use dispatch_core::prompt::check_template;
 use dispatch_core::triage::Lane;
 use dispatch_engine::setup::confinement_fault;
 use dispatch_guards::permission::{Severity, lint_lists};
@@ -161,29 +160,8 @@ fn loaded_findings(setup: &Setup) -> Vec<Finding> {
     findings
 }
 
-/// Unknown placeholders of the templates (D8.3).
+/// What is wrong with the templates (D8.3).
 fn template_findings(setup: &Setup) -> Vec<Finding> {
-    let templates = &setup.config().templates;
-    let named = [
-        &templates.local_system,
-        &templates.frontier_addendum,
-        &templates.frontier_entry,
-        &templates.close_attempt,
-        &templates.contract,
-    ];
-    let mut findings = Vec::new();
-    for path in named.into_iter().flatten() {
-        let Some(bytes) = setup.texts.get(path) else {
-            findings.push(Finding::new(
-                Severity::Error,
-                &format!("the template `{path}` cannot be found"),
-            ));
-            continue;
-        };
-        let errors = check_template(&String::from_utf8_lossy(bytes));
-        findings.extend(
-            errors.iter().map(|error| Finding::new(Severity::Error, &format!("`{path}`: {error}"))),
-        );
-    }
-    findings
+    let errors = setup.missing_templates().into_iter().chain(setup.template_errors());
+    errors.map(|error| Finding::new(Severity::Error, &error)).collect()
 }

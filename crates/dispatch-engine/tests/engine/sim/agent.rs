@@ -128,7 +128,8 @@ impl Mailbox for Letters {
     }
 
     fn answer(&self, _mail: &Mail, exit: i32, _out: &str, stderr: &str) -> Result<(), PortError> {
-        let faulty = self.world.shared.fails_at.get().is_some();
+        let shared = &self.world.shared;
+        let faulty = shared.fails_at.get().or(shared.full_from.get()).is_some();
         assert!(exit == 0 || faulty, "{stderr}");
         self.world.call();
         Ok(())

@@ -91,7 +91,8 @@ impl Commands for World {
 
 impl Clock for World {
     fn now(&self) -> OffsetDateTime {
-        let seconds = i64::try_from(self.state().awake_ms / 1000).unwrap();
+        let state = self.state();
+        let seconds = i64::try_from(state.awake_ms / 1000).unwrap() + state.wall_jump_s;
         // 2026-01-01 12:00 when the machine has been awake for a thousand seconds.
         OffsetDateTime::from_unix_timestamp(1_767_268_800 - 1000 + seconds).unwrap()
     }

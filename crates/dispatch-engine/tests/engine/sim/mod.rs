@@ -128,6 +128,8 @@ pub(crate) struct State {
     pub(crate) tokens: u32,
     pub(crate) awake_ms: u64,
     pub(crate) boot: String,
+    /// How far the wall clock is from what machine-awake time makes it.
+    pub(crate) wall_jump_s: i64,
     /// A person's doing, right before the next status is written.
     pub(crate) meanwhile: Option<fn(&mut State)>,
     pub(crate) scripts: BTreeMap<TaskId, Vec<Act>>,
@@ -148,6 +150,7 @@ struct Shared {
     calls: Cell<usize>,
     dies_before: Cell<Option<usize>>,
     fails_at: Cell<Option<usize>>,
+    full_from: Cell<Option<usize>>,
 }
 
 /// A process's view of the world; a copy is the same process.
@@ -348,6 +351,7 @@ impl World {
             tokens: 0,
             awake_ms: 1_000_000,
             boot: "boot".to_owned(),
+            wall_jump_s: 0,
             meanwhile: None,
             scripts,
             workers: Vec::new(),
@@ -367,6 +371,7 @@ impl World {
                 calls: Cell::new(0),
                 dies_before: Cell::new(None),
                 fails_at: Cell::new(None),
+                full_from: Cell::new(None),
             }),
             pid: 1,
         }
@@ -401,6 +406,10 @@ impl World {
         if self.shared.fails_at.get() == Some(self.shared.calls.get()) {
             return Err(PortError::new("do what was asked", "the machine hiccups"));
         }
+        if self.shared.full_from.get().is_some_and(|from| self.shared.calls.get() >= from) {
+            let full = std::io::Error::from(std::io::ErrorKind::StorageFull);
+            return Err(PortError::new("write what was asked", full));
+        }
         Ok(state)
     }
 
@@ -418,6 +427,12 @@ impl World {
     pub(crate) fn fail_at(&self, call: Option<usize>) {
         self.shared.calls.set(0);
         self.shared.fails_at.set(call);
+    }
+
+    /// From this call on, counted from 1, nothing can be written; none lets all work.
+    pub(crate) fn full_from(&self, call: Option<usize>) {
+        self.shared.calls.set(0);
+        self.shared.full_from.set(call);
     }
 
     pub(crate) fn calls(&self) -> usize {

@@ -126,6 +126,9 @@ impl Vcs for World {
 
     fn merge(&self, start: &CommitId, base: &CommitId, message: &str) -> Result<Merge, PortError> {
         let mut state = self.effect();
+        if state.merge_unknown {
+            return Ok(Merge::Unknown("this is a shallow clone".to_owned()));
+        }
         if state.repository.is_ancestor(base, start) {
             return Ok(Merge::UpToDate);
         }

@@ -95,6 +95,8 @@ pub(crate) struct State {
     pub(crate) mail: Vec<Vec<String>>,
     pub(crate) answers: Vec<(i32, String, String)>,
     pub(crate) asked_to_end: bool,
+    /// git cannot tell whether the base can be merged.
+    pub(crate) merge_unknown: bool,
     /// Programs that fail, by a word of their command line, and what they write into their folder.
     pub(crate) failing: Vec<&'static str>,
     pub(crate) writing: Vec<(&'static str, &'static str, &'static str)>,
@@ -295,6 +297,7 @@ impl World {
             mail: Vec::new(),
             answers: Vec::new(),
             asked_to_end: false,
+            merge_unknown: false,
             failing: Vec::new(),
             writing: Vec::new(),
             ran: Vec::new(),
