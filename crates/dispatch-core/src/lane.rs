@@ -77,7 +77,7 @@ mod tests {
         LaneChoice::Frontier { model: model.to_owned() }
     }
 
-    /// D5.1, D5.2: the labels choose lane and model, or a reason.
+    /// D5, D5.1, D5.2: the labels choose lane and model, or a reason.
     #[test_case(&["tier:minor", "lane:local", "path:direct"], &LaneChoice::Local; "a minor task on the local lane")]
     #[test_case(&["tier:medium", "lane:local", "path:direct"], &LaneChoice::Refused(BlockReason::TierNotAllowedOnLane); "the local lane takes minor tasks alone by default")]
     #[test_case(&["tier:complex", "lane:local", "path:direct"], &LaneChoice::Refused(BlockReason::ComplexOnLocal); "complex is never local")]

@@ -556,6 +556,24 @@ fn d9_9_a_request_is_seen_while_a_program_runs(during: &'static str, worked: boo
     }
 }
 
+/// C1.1, D9: before the first step of the close what the worker left is ended, and what it still asked of the board is
+/// refused: from then on nothing of it changes anything.
+#[test]
+fn c1_1_nothing_of_the_worker_acts_once_the_close_begins() {
+    let world = World::new(writes_then(vec![result("Done."), Act::Exit(0)]));
+    world.state().meanwhile.push(("strays", |state| {
+        state.mail.push(["--check-ac", "1"].map(str::to_owned).to_vec());
+    }));
+    assert_eq!(world.supervise(Mode::Begin), ended("acceptance-unmet"));
+    let order = ["launch", "end strays", "keep refs/"].map(|entry| world.position(entry));
+    assert!(order.is_sorted(), "{order:?}");
+    let state = world.state();
+    let (exit, _, why) = state.answers.last().unwrap();
+    assert_eq!(*exit, 1);
+    assert!(why.contains("the attempt has ended; nothing was written"), "{why}");
+    assert!(!state.task.as_ref().unwrap().acceptance[0].checked);
+}
+
 /// D9.9, M2: a shutdown does not take a person's cancellation back.
 #[test]
 fn m2_a_cancellation_outlives_a_shutdown() {

@@ -503,3 +503,30 @@ fn w3_4_a_hard_link_to_a_file_outside_is_found() {
         assert_eq!(repository.hard_link_outside(&slot).unwrap(), Some(TreePath::new("src/in")));
     });
 }
+
+/// V1.2, V1.3: git is told where everything is: a slot whose `.git` leads to a repository of the worker's own is handled as
+/// if it still led to ours, and nothing is written into that one.
+#[test]
+fn v1_2_nothing_is_discovered_from_inside_a_slot() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let slot = sandbox.slot("dispatch-1");
+        let start = sandbox.commit("HEAD");
+        repository.prepare_slot(&slot, &start, &[]).unwrap();
+        sandbox.git(&sandbox.root, &["init", "-q", "theirs"]);
+        let theirs = sandbox.root.join("theirs/.git");
+        write(&slot.path.join("src/lib.rs"), "done\n");
+        write(&slot.path.join(".git"), &format!("gitdir: {theirs}\n"));
+        let before = sandbox.at(&["for-each-ref", "refs/heads"]);
+        let frozen = repository.freeze(&slot, &start).unwrap();
+        assert_eq!(sandbox.show(&frozen.tree, "src/lib.rs"), "done");
+        let changed = repository.changes(&start, &frozen.tree).unwrap();
+        assert_eq!(changed.into_iter().map(|c| c.path).collect::<Vec<_>>(), paths(&["src/lib.rs"]));
+        let commit = repository.commit(&frozen.tree, &[start.clone()], "saved\n").unwrap();
+        repository.keep("refs/dispatch/attempts/T-1/1", &commit).unwrap();
+        assert_eq!(sandbox.commit("refs/dispatch/attempts/T-1/1"), commit);
+        assert_eq!(sandbox.at(&["for-each-ref", "refs/heads"]), before);
+        assert_eq!(sandbox.git(&theirs, &["for-each-ref"]), "");
+        assert_eq!(sandbox.git(&theirs, &["count-objects"]), "0 objects, 0 kilobytes");
+    });
+}

@@ -74,7 +74,9 @@ impl Running for Worker {
     }
 
     fn end_strays(&mut self) -> Result<Leftovers, PortError> {
-        self.0.call();
+        let mut state = self.0.call();
+        state.log.push("end strays".to_owned());
+        state.at("strays");
         Ok(Leftovers::default())
     }
 }
