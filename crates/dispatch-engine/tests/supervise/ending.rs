@@ -565,7 +565,7 @@ fn c1_1_nothing_of_the_worker_acts_once_the_close_begins() {
         state.mail.push(["--check-ac", "1"].map(str::to_owned).to_vec());
     }));
     assert_eq!(world.supervise(Mode::Begin), ended("acceptance-unmet"));
-    let order = ["launch", "end strays", "keep refs/"].map(|entry| world.position(entry));
+    let order = ["launch", "end strays", "status Blocked"].map(|entry| world.position(entry));
     assert!(order.is_sorted(), "{order:?}");
     let state = world.state();
     let (exit, _, why) = state.answers.last().unwrap();

@@ -522,7 +522,8 @@ fn v1_2_nothing_is_discovered_from_inside_a_slot() {
         assert_eq!(sandbox.show(&frozen.tree, "src/lib.rs"), "done");
         let changed = repository.changes(&start, &frozen.tree).unwrap();
         assert_eq!(changed.into_iter().map(|c| c.path).collect::<Vec<_>>(), paths(&["src/lib.rs"]));
-        let commit = repository.commit(&frozen.tree, &[start.clone()], "saved\n").unwrap();
+        let commit =
+            repository.commit(&frozen.tree, std::slice::from_ref(&start), "saved\n").unwrap();
         repository.keep("refs/dispatch/attempts/T-1/1", &commit).unwrap();
         assert_eq!(sandbox.commit("refs/dispatch/attempts/T-1/1"), commit);
         assert_eq!(sandbox.at(&["for-each-ref", "refs/heads"]), before);
