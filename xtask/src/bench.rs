@@ -6,7 +6,8 @@ use crate::peers;
 use crate::shell::{cargo, root, run};
 
 /// Crate and bench target.
-const BENCHES: [(&str, &str); 2] = [("dispatch-board", "board"), ("dispatch-guards", "guards")];
+const BENCHES: [(&str, &str); 3] =
+    [("dispatch-board", "board"), ("dispatch-cli", "graph"), ("dispatch-guards", "guards")];
 
 /// Runs the benchmarks whose name contains `filter`, or all.
 pub(crate) fn run_all(filter: Option<&str>) -> Result<()> {

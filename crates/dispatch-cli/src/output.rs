@@ -12,6 +12,15 @@ use rustix::fd::AsFd;
 use crate::exit::{Exit, Refused};
 use crate::render;
 
+/// Whether anybody reads what is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reader {
+    /// Somebody may.
+    There,
+    /// The other end was closed.
+    Gone,
+}
+
 /// Writes lines of result, broken at blanks where they are longer than the terminal is wide.
 pub fn line(text: &str) -> anyhow::Result<()> {
     let text = render::lines(text);
@@ -25,10 +34,16 @@ pub fn text(text: &str) -> anyhow::Result<()> {
 
 /// Writes bytes of result as they are.
 pub fn raw(bytes: &[u8]) -> anyhow::Result<()> {
+    to_reader(bytes).map(|_| ())
+}
+
+/// Writes bytes of result as they are, for a command that goes on as long as somebody reads.
+pub fn to_reader(bytes: &[u8]) -> anyhow::Result<Reader> {
     let mut stdout = io::stdout().lock();
     match stdout.write_all(bytes).and_then(|()| stdout.flush()) {
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
-        written => written.context("could not write to standard output"),
+        Ok(()) => Ok(Reader::There),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(Reader::Gone),
+        Err(error) => Err(error).context("could not write to standard output"),
     }
 }
 

@@ -10,6 +10,7 @@ use std::io::{self, Write as _};
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::hex::hex;
+use dispatch_core::printable::shown_lines;
 use dispatch_proc::{Links, read_regular};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -99,24 +100,16 @@ pub fn render(differences: &[Difference]) -> String {
     let mut text = String::new();
     for difference in differences {
         let written = match difference {
-            Difference::Added(name) => writeln!(text, "new: {}", shown(name)),
-            Difference::Removed(name) => writeln!(text, "gone: {}", shown(name)),
-            Difference::Changed { name, diff } => writeln!(text, "changed: {}", shown(name))
+            Difference::Added(name) => writeln!(text, "new: {}", shown_lines(name)),
+            Difference::Removed(name) => writeln!(text, "gone: {}", shown_lines(name)),
+            Difference::Changed { name, diff } => writeln!(text, "changed: {}", shown_lines(name))
                 .and_then(|()| {
-                    diff.lines().try_for_each(|line| writeln!(text, "  {}", shown(line)))
+                    diff.lines().try_for_each(|line| writeln!(text, "  {}", shown_lines(line)))
                 }),
         };
         debug_assert!(written.is_ok(), "a String takes every write");
     }
     text
-}
-
-fn shown(line: &str) -> String {
-    line.chars()
-        .flat_map(
-            |c| if c.is_control() && c != '\t' { c.escape_debug().collect() } else { vec![c] },
-        )
-        .collect()
 }
 
 /// The file that keeps what was approved for a code root.

@@ -27,6 +27,7 @@ pub mod object;
 pub mod outcome;
 pub mod parent;
 pub mod path;
+pub mod printable;
 pub mod prompt;
 pub mod record;
 pub mod secret;

@@ -58,16 +58,35 @@ pub(crate) fn on_cycle(waits: &[Vec<usize>], groups: &[usize]) -> Vec<bool> {
     (0..waits.len()).map(|node| sizes[&groups[node]] > 1 || waits[node].contains(&node)).collect()
 }
 
-/// Cycles that together hold every edge that lies on any: each begins with its smallest node and does not repeat it.
-pub(crate) fn covering(waits: &[Vec<usize>], groups: &[usize]) -> Vec<Vec<usize>> {
+/// The most cycles that are spelled out, and the most steps of those after the first. Where many tasks wait for each
+/// other in many ways, the cycles are far more than the edges and say nothing new.
+const MOST_CYCLES: usize = 100;
+const MOST_STEPS: usize = 2_000;
+
+/// Cycles of a graph.
+pub(crate) struct Cycles {
+    /// Each begins with its smallest node and does not repeat it.
+    pub(crate) found: Vec<Vec<usize>>,
+    /// How many edges lie on cycles but on none of those.
+    pub(crate) left_out: usize,
+}
+
+/// Cycles that together hold every edge that lies on any, unless these are too many to tell.
+pub(crate) fn covering(waits: &[Vec<usize>], groups: &[usize]) -> Cycles {
     let mut covered: BTreeSet<(usize, usize)> = BTreeSet::new();
     let mut found: BTreeSet<Vec<usize>> = BTreeSet::new();
+    let (mut steps, mut left_out) = (0, 0);
     for (from, targets) in waits.iter().enumerate() {
         for &to in targets.iter().filter(|to| groups[**to] == groups[from]) {
             if covered.contains(&(from, to)) {
                 continue;
             }
+            if found.len() >= MOST_CYCLES || steps >= MOST_STEPS {
+                left_out += 1;
+                continue;
+            }
             let mut cycle = shortest(waits, groups, to, from);
+            steps += cycle.len();
             for position in 0..cycle.len() {
                 covered.insert((cycle[position], cycle[(position + 1) % cycle.len()]));
             }
@@ -76,7 +95,7 @@ pub(crate) fn covering(waits: &[Vec<usize>], groups: &[usize]) -> Vec<Vec<usize>
             found.insert(cycle);
         }
     }
-    found.into_iter().collect()
+    Cycles { found: found.into_iter().collect(), left_out }
 }
 
 /// The shortest way between two nodes of one group, both ends included.

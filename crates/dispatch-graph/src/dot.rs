@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::graph::EdgeKind;
-use crate::label::{one_line, shorten};
+use crate::label::label;
 use crate::mermaid::{TITLE_COLUMNS, problem_lines};
 use crate::tone::Tone;
 use crate::view::View;
@@ -21,14 +21,13 @@ pub fn render(view: &View<'_>) -> String {
     );
     for (_, node) in view.nodes() {
         let (fill, line) = Tone::of(node).colors();
-        let title = shorten(&one_line(&node.title), TITLE_COLUMNS);
-        let label = quoted(&[node.id.to_string(), title]);
+        let text = quoted(&[node.id.to_string(), label(&node.title, TITLE_COLUMNS)]);
         let width =
             if node.critical && view.graph.critical_path.len() > 1 { ", penwidth=3" } else { "" };
-        let status = quoted(&[one_line(node.status.as_str())]);
+        let status = quoted(&[label(node.status.as_str(), TITLE_COLUMNS)]);
         let _ = writeln!(
             out,
-            "    {} [label={label}, tooltip={status}, fillcolor=\"{fill}\", color=\"{line}\"{width}];",
+            "    {} [label={text}, tooltip={status}, fillcolor=\"{fill}\", color=\"{line}\"{width}];",
             quoted(&[node.id.to_string()])
         );
     }

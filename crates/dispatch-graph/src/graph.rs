@@ -54,7 +54,8 @@ pub struct Node {
     pub created: Option<String>,
     /// Whether it and its subtasks are done.
     pub finished: bool,
-    /// Whether it is unfinished and all its dependencies are done.
+    /// Whether work on it could start now: it is `To Do` or `Queued`, there is work of its own in it, and all that it
+    /// depends on and all its subtasks are done (D4, B5.1).
     pub ready: bool,
     /// The dependencies that are not done, as written, those that can never be included.
     pub blocked_by: Vec<String>,
@@ -102,13 +103,6 @@ pub struct Grounds<'a> {
     pub project_root: &'a str,
     /// The test siblings of a source file.
     pub siblings: &'a TestSiblings,
-}
-
-impl Node {
-    /// Whether a person would say that it could be started now.
-    pub(crate) fn can_start(&self) -> bool {
-        self.ready && matches!(self.status, Status::ToDo | Status::Queued)
-    }
 }
 
 impl Graph {
@@ -212,6 +206,14 @@ fn node(board: &Board, task: &Task) -> Node {
         .map(ToString::to_string)
         .collect();
     blocked_by.extend(task.foreign_dependencies.iter().cloned());
+    let own_work = task.children.is_empty() || has_own_branch(task);
+    let ready = match task.status {
+        Status::ToDo | Status::Queued => {
+            let parts_done = task.children.iter().all(|child| effectively_done(board, child));
+            !finished && own_work && parts_done && blocked_by.is_empty()
+        }
+        Status::InProgress | Status::Blocked | Status::Done | Status::Other(_) => false,
+    };
     Node {
         id: task.id.clone(),
         title: task.title.clone(),
@@ -224,12 +226,12 @@ fn node(board: &Board, task: &Task) -> Node {
         priority: task.priority,
         created: task.created.clone(),
         finished,
-        ready: !finished && blocked_by.is_empty(),
+        ready,
         blocked_by,
         layer: 0,
         critical: false,
         on_cycle: false,
-        own_work: task.children.is_empty() || has_own_branch(task),
+        own_work,
         overlaps: Vec::new(),
         more_overlaps: false,
         stuck: !task.foreign_dependencies.is_empty(),

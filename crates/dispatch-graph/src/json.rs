@@ -6,25 +6,31 @@
 //! | --- | --- |
 //! | `schemaVersion`, `kind` | 1, `"backlog-graph"` |
 //! | `complete` | whether every task of the board was read; with `false`, nothing may be concluded from an absence |
-//! | `tasks[]` | `id`, `title`, `status`, `lane` (or `null`), `labels`, `priority` (higher first), `finished`, `ready`, `blockedBy[]` (as written), `layer`, `onCriticalPath`, `onCycle`, `overlaps[]` (`task`, `claim`, `otherClaim`; the first ten), `moreOverlaps` |
+//! | `tasks[]` | `id`, `title`, `status`, `lane` (or `null`), `labels`, `priority` (higher first), `finished`, `ready` (work on it could start now), `blockedBy[]` (as written), `layer`, `onCriticalPath`, `onCycle`, `overlaps[]` (`task`, `claim`, `otherClaim`; the first ten), `moreOverlaps` |
 //! | `edges[]` | `from` waits for `to`; `kind` is `needs`, or `contains` when `to` is a subtask of `from` |
 //! | `problems[]` | `kind`, `tasks[]` (a cycle in the order of its path), `message` |
 //! | `criticalPath[]` | ids, what is done first first |
 //! | `waves[][]`, `stuck[]` | ids, only with a plan |
 //!
 //! Tasks, edges and problems are sorted; ids are in the board's own spelling. Facts of a task, `problems` and
-//! `criticalPath` hold for the whole board, whatever is shown.
+//! `criticalPath` hold for the whole board, whatever is shown. Texts are as written; what is longer than 1,000
+//! characters is cut and marked with `…`. Characters that are not seen (control characters, and those that reorder a
+//! line) are escaped.
 
-use serde::Serialize;
+use std::borrow::Cow;
 
 use dispatch_core::id::TaskId;
-use dispatch_core::status::Status;
+use dispatch_core::printable;
 use dispatch_core::triage::Lane;
+use serde::Serialize;
 
 use crate::graph::{EdgeKind, Node};
 use crate::overlap::Overlap;
 use crate::view::View;
 use crate::waves::Waves;
+
+/// The longest text of a task.
+const MOST_CHARACTERS: usize = 1000;
 
 /// The version of the document.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -50,14 +56,14 @@ struct Document<'a> {
 #[expect(clippy::struct_excessive_bools, reason = "each is a field of the document")]
 struct Task<'a> {
     id: &'a TaskId,
-    title: &'a str,
-    status: &'a Status,
+    title: Cow<'a, str>,
+    status: Cow<'a, str>,
     lane: Option<Lane>,
-    labels: &'a [String],
+    labels: Vec<Cow<'a, str>>,
     priority: u32,
     finished: bool,
     ready: bool,
-    blocked_by: &'a [String],
+    blocked_by: Vec<Cow<'a, str>>,
     layer: usize,
     on_critical_path: bool,
     on_cycle: bool,
@@ -116,20 +122,28 @@ pub fn render(view: &View<'_>, plan: Option<&Waves>) -> String {
     let mut text = serde_json::to_string_pretty(&document)
         .expect("a document of texts, numbers and lists has a form in JSON");
     text.push('\n');
-    text
+    printable::json(&text).into_owned()
+}
+
+/// A text as written, unless nobody wrote it to be read.
+fn written(text: &str) -> Cow<'_, str> {
+    match text.char_indices().nth(MOST_CHARACTERS) {
+        None => Cow::Borrowed(text),
+        Some((end, _)) => Cow::Owned(format!("{}…", &text[..end])),
+    }
 }
 
 fn task(node: &Node) -> Task<'_> {
     Task {
         id: &node.id,
-        title: &node.title,
-        status: &node.status,
+        title: written(&node.title),
+        status: written(node.status.as_str()),
         lane: node.lane,
-        labels: &node.labels,
+        labels: node.labels.iter().map(|label| written(label)).collect(),
         priority: node.priority,
         finished: node.finished,
         ready: node.ready,
-        blocked_by: &node.blocked_by,
+        blocked_by: node.blocked_by.iter().map(|id| written(id)).collect(),
         layer: node.layer,
         on_critical_path: node.critical,
         on_cycle: node.on_cycle,

@@ -1,28 +1,11 @@
-//! Text of a task as one line of a label, whatever a person or a worker wrote.
+//! Text of a task as a label of a bounded width, whatever a person or a worker wrote.
 
+use dispatch_core::printable::one_line;
 use unicode_width::UnicodeWidthChar;
 
-/// The text on one line: runs of white space become a space, and what would move the cursor, reorder the line or be
-/// no character of XML is left out.
-pub(crate) fn one_line(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        if c.is_whitespace() {
-            if !out.is_empty() && !out.ends_with(' ') {
-                out.push(' ');
-            }
-        } else if !is_hidden(c) {
-            out.push(c);
-        }
-    }
-    out.truncate(out.trim_end().len());
-    out
-}
-
-fn is_hidden(c: char) -> bool {
-    c.is_control()
-        || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}')
-        || matches!(c, '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{fffe}' | '\u{ffff}' | '\u{e0000}'..='\u{e007f}')
+/// A title, status or name as a label of at most so many columns.
+pub(crate) fn label(text: &str, columns: usize) -> String {
+    shorten(&one_line(text), columns)
 }
 
 /// The text cut to a number of columns, with the cut marked.
@@ -47,15 +30,6 @@ mod tests {
     use test_case::test_case;
 
     use super::*;
-
-    #[test_case("a\r\n\tb  c", "a b c"; "white space")]
-    #[test_case("  a ", "a"; "ends")]
-    #[test_case("a\u{1b}[31mb\u{0}", "a[31mb"; "control characters")]
-    #[test_case("a\u{202e}b\u{200b}c\u{2066}d", "abcd"; "characters that reorder or hide")]
-    #[test_case("é 日本 🎉", "é 日本 🎉"; "everything else stays")]
-    fn a_label_is_one_harmless_line(text: &str, expected: &str) {
-        assert_eq!(one_line(text), expected);
-    }
 
     #[test_case("short", 5, "short")]
     #[test_case("longer", 5, "long…")]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use crate::graph::EdgeKind;
-use crate::label::{one_line, shorten};
+use crate::label::{label, shorten};
 use crate::tone::Tone;
 use crate::view::{Scope, View};
 
@@ -24,7 +24,7 @@ pub fn render(view: &View<'_>) -> String {
     let mut classes: BTreeMap<Tone, Vec<usize>> = BTreeMap::new();
     let mut critical = Vec::new();
     for (position, node) in view.nodes() {
-        let title = shorten(&one_line(&node.title), TITLE_COLUMNS);
+        let title = label(&node.title, TITLE_COLUMNS);
         let _ = writeln!(
             out,
             "    n{position}[\"{}<br>{}\"]",

@@ -98,9 +98,9 @@ pub(crate) fn find(
         if near.is_empty() {
             continue;
         }
-        let mut ordered = reach(waits, *position);
-        ordered.extend(reach(&dependents, *position));
-        let found = near.difference(&ordered).filter_map(|other| {
+        let (before, after) = (reach(waits, *position), reach(&dependents, *position));
+        let unordered = near.iter().filter(|other| !before[**other] && !after[**other]);
+        let found = unordered.filter_map(|other| {
             let overlap = own.overlap(&claims[other])?;
             Some(Overlap {
                 task: nodes[*other].id.clone(),
@@ -126,13 +126,13 @@ pub(crate) fn reversed(waits: &[Vec<usize>]) -> Vec<Vec<usize>> {
     dependents
 }
 
-/// Everything reachable from a node; itself only along a cycle.
-pub(crate) fn reach(next: &[Vec<usize>], from: usize) -> BTreeSet<usize> {
-    let mut found = BTreeSet::new();
+/// Which nodes are reachable from a node; itself only along a cycle.
+pub(crate) fn reach(next: &[Vec<usize>], from: usize) -> Vec<bool> {
+    let mut found = vec![false; next.len()];
     let mut open = vec![from];
     while let Some(node) = open.pop() {
         for to in &next[node] {
-            if found.insert(*to) {
+            if !std::mem::replace(&mut found[*to], true) {
                 open.push(*to);
             }
         }

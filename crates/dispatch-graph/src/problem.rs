@@ -6,8 +6,16 @@ use dispatch_core::board::{self, Board, ProblemClass};
 use dispatch_core::dependencies::NeverDone;
 use dispatch_core::id::TaskId;
 
+use crate::cycles::Cycles;
 use crate::graph::{Edge, EdgeKind, Node};
-use crate::label::one_line;
+use crate::label::label;
+
+/// How many steps of a cycle are told in a sentence.
+const STEPS_TOLD: usize = 40;
+
+/// How much of a dependency that is no id, and of what the reader of the board found, is told in a sentence.
+const NAME_COLUMNS: usize = 100;
+const CAUSE_COLUMNS: usize = 400;
 
 /// Something about the graph that a person should look at.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,6 +24,11 @@ pub enum Problem {
     Cycle {
         /// The way round; the last step leads to the first.
         path: Vec<Step>,
+    },
+    /// More cycles than are spelled out.
+    MoreCycles {
+        /// How many waits lie on cycles but on none that is spelled out.
+        waits: usize,
     },
     /// A dependency that can never become done.
     Dangling {
@@ -65,6 +78,7 @@ impl Problem {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::Cycle { .. } => "cycle",
+            Self::MoreCycles { .. } => "more-cycles",
             Self::Dangling { .. } => "dangling-dependency",
             Self::Unseen { .. } => "unseen-dependency",
             Self::ParentNeedsDescendant { .. } => "parent-needs-descendant",
@@ -77,6 +91,7 @@ impl Problem {
     pub fn tasks(&self) -> Vec<TaskId> {
         match self {
             Self::Cycle { path } => path.iter().map(|step| step.task.clone()).collect(),
+            Self::MoreCycles { .. } => Vec::new(),
             Self::Dangling { task, .. }
             | Self::Unseen { task, .. }
             | Self::NoSuchParent { task, .. } => {
@@ -93,10 +108,11 @@ impl Problem {
         match self {
             Self::Board(_) => 0,
             Self::Cycle { .. } => 1,
-            Self::ParentNeedsDescendant { .. } => 2,
-            Self::Dangling { .. } => 3,
-            Self::Unseen { .. } => 4,
-            Self::NoSuchParent { .. } => 5,
+            Self::MoreCycles { .. } => 2,
+            Self::ParentNeedsDescendant { .. } => 3,
+            Self::Dangling { .. } => 4,
+            Self::Unseen { .. } => 5,
+            Self::NoSuchParent { .. } => 6,
         }
     }
 }
@@ -119,21 +135,28 @@ impl fmt::Display for Problem {
         match self {
             Self::Cycle { path } => {
                 f.write_str("cycle: ")?;
-                for step in path {
+                for step in path.iter().take(STEPS_TOLD) {
                     match step.because {
                         EdgeKind::Needs => write!(f, "{} → ", step.task)?,
                         EdgeKind::Contains => write!(f, "{} (its subtask) → ", step.task)?,
                     }
                 }
+                if path.len() > STEPS_TOLD {
+                    write!(f, "({} more) → ", path.len() - STEPS_TOLD)?;
+                }
                 path.first().map_or(Ok(()), |first| write!(f, "{}", first.task))
             }
+            Self::MoreCycles { waits } => write!(
+                f,
+                "{waits} more waits lie on further cycles; break those that are told first, then look again"
+            ),
             Self::Dangling { task, dependency, why } => {
                 let why = match why {
                     NeverDone::Archived => "which is archived",
                     NeverDone::NoSuchTask => "which is not on the board",
                     NeverDone::NotAnId => "which is no task id",
                 };
-                write!(f, "{task} depends on `{}`, {why}", one_line(dependency))
+                write!(f, "{task} depends on `{}`, {why}", label(dependency, NAME_COLUMNS))
             }
             Self::Unseen { task, dependency } => {
                 write!(
@@ -147,13 +170,13 @@ impl fmt::Display for Problem {
             Self::NoSuchParent { task, parent } => {
                 write!(f, "{task} is a subtask of {parent}, which is not on the board")
             }
-            Self::Board(problem) => f.write_str(&one_line(&problem.to_string())),
+            Self::Board(problem) => f.write_str(&label(&problem.to_string(), CAUSE_COLUMNS)),
         }
     }
 }
 
 /// Cycles by position as problems.
-pub(crate) fn of_cycles(nodes: &[Node], edges: &[Edge], cycles: &[Vec<usize>]) -> Vec<Problem> {
+pub(crate) fn of_cycles(nodes: &[Node], edges: &[Edge], cycles: &Cycles) -> Vec<Problem> {
     let because = |from: usize, to: usize| {
         let needs = Edge { from, to, kind: EdgeKind::Needs };
         if edges.binary_search(&needs).is_ok() { EdgeKind::Needs } else { EdgeKind::Contains }
@@ -162,10 +185,12 @@ pub(crate) fn of_cycles(nodes: &[Node], edges: &[Edge], cycles: &[Vec<usize>]) -
         task: nodes[cycle[at]].id.clone(),
         because: because(cycle[at], cycle[(at + 1) % cycle.len()]),
     };
-    cycles
+    let told = cycles
+        .found
         .iter()
-        .map(|cycle| Problem::Cycle { path: (0..cycle.len()).map(|at| step(cycle, at)).collect() })
-        .collect()
+        .map(|cycle| Problem::Cycle { path: (0..cycle.len()).map(|at| step(cycle, at)).collect() });
+    let more = (cycles.left_out > 0).then_some(Problem::MoreCycles { waits: cycles.left_out });
+    told.chain(more).collect()
 }
 
 /// Parents that depend on what they contain.

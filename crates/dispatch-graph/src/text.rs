@@ -4,12 +4,16 @@ use std::collections::{BTreeSet, VecDeque};
 use std::fmt::Write;
 
 use crate::graph::{Edge, EdgeKind, Node};
-use crate::label::{one_line, shorten};
+use crate::label::label;
 use crate::tone::Tone;
 use crate::view::{Scope, View};
 
 /// How deep a tree goes before it goes on below.
 const DEPTH: usize = 24;
+
+/// The longest title and the longest status in a line, in columns.
+pub(crate) const TITLE_COLUMNS: usize = 80;
+pub(crate) const STATUS_COLUMNS: usize = 30;
 
 /// Renders a view as trees: a task, below it what it waits for. Every task is written out once; where it stands again,
 /// a reference does.
@@ -144,9 +148,9 @@ fn line(node: &Node) -> String {
         Tone::Queued => "◔",
         Tone::ToDo | Tone::Other => "○",
     };
-    let mut facts = vec![one_line(node.status.as_str())];
+    let mut facts = vec![label(node.status.as_str(), STATUS_COLUMNS)];
     facts.extend(node.lane.map(|lane| lane.to_string()));
-    if node.can_start() {
+    if node.ready {
         facts.push("ready".to_owned());
     }
     if node.on_cycle {
@@ -157,10 +161,5 @@ fn line(node: &Node) -> String {
         facts.push(format!("overlaps {}{more}", first.task));
     }
     let star = if node.critical { " *" } else { "" };
-    format!(
-        "{icon} {}{star} {} [{}]",
-        node.id,
-        shorten(&one_line(&node.title), 80),
-        facts.join(", ")
-    )
+    format!("{icon} {}{star} {} [{}]", node.id, label(&node.title, TITLE_COLUMNS), facts.join(", "))
 }

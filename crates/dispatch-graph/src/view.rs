@@ -9,7 +9,7 @@ use dispatch_core::status::Status;
 use thiserror::Error;
 
 use crate::graph::{Edge, Graph, Node};
-use crate::label::{one_line, shorten};
+use crate::label::label;
 use crate::overlap::{reach, reversed};
 
 /// What is shown. The default shows everything.
@@ -64,16 +64,14 @@ pub struct Unknown {
 
 impl fmt::Display for Unknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let word = shorten(&one_line(&self.word), 60);
+        let word = label(&self.word, 60);
         let near = meant(self.near.as_deref());
         write!(f, "no task has the {} `{word}`{near}", self.what)
     }
 }
 
 fn meant(near: Option<&str>) -> String {
-    near.map_or_else(String::new, |near| {
-        format!("; did you mean `{}`?", shorten(&one_line(near), 60))
-    })
+    near.map_or_else(String::new, |near| format!("; did you mean `{}`?", label(near, 60)))
 }
 
 impl Filter {
@@ -132,7 +130,7 @@ impl<'a> View<'a> {
         let around = around(graph, &filter.roots)?;
         let chosen = |position: usize| {
             let node = &graph.nodes[position];
-            around.as_ref().is_none_or(|around| around.contains(&position))
+            around.as_ref().is_none_or(|around| around[position])
                 && (filter.finished == Finished::Shown || !node.finished)
                 && (filter.statuses.is_empty()
                     || filter.statuses.iter().any(|status| same(status, &node.status)))
@@ -180,20 +178,24 @@ fn has_label(node: &Node, labels: &[String]) -> bool {
         .any(|own| labels.iter().any(|label| own.to_lowercase() == label.to_lowercase()))
 }
 
-fn around(graph: &Graph, roots: &[TaskId]) -> Result<Option<BTreeSet<usize>>, NoSuchTask> {
+/// Which tasks the roots bring.
+fn around(graph: &Graph, roots: &[TaskId]) -> Result<Option<Vec<bool>>, NoSuchTask> {
     if roots.is_empty() {
         return Ok(None);
     }
     let waits = graph.waits();
     let dependents = reversed(&waits);
-    let mut found = BTreeSet::new();
+    let mut brought = vec![false; graph.nodes.len()];
     for id in roots {
         let root = graph.position(id).ok_or_else(|| no_such_task(graph, id))?;
-        found.insert(root);
-        found.extend(reach(&waits, root));
-        found.extend(reach(&dependents, root));
+        brought[root] = true;
+        for reached in [reach(&waits, root), reach(&dependents, root)] {
+            for (brought, reached) in brought.iter_mut().zip(reached) {
+                *brought |= reached;
+            }
+        }
     }
-    Ok(Some(found))
+    Ok(Some(brought))
 }
 
 fn no_such_task(graph: &Graph, id: &TaskId) -> NoSuchTask {

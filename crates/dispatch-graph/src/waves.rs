@@ -8,7 +8,8 @@ use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 
 use crate::graph::Node;
-use crate::label::{one_line, shorten};
+use crate::label::label;
+use crate::text::{STATUS_COLUMNS, TITLE_COLUMNS};
 use crate::view::View;
 
 /// How many tasks of a lane are worked on at once; no limit for a lane that is not named.
@@ -158,7 +159,7 @@ pub fn render(view: &View<'_>, plan: &Waves, capacity: &Capacity) -> String {
 }
 
 fn line(node: &Node) -> String {
-    let mut facts = vec![one_line(node.status.as_str())];
+    let mut facts = vec![label(node.status.as_str(), STATUS_COLUMNS)];
     facts.push(node.lane.map_or("no lane".to_owned(), |lane| lane.to_string()));
     if !node.own_work {
         facts.push("follows its subtasks".to_owned());
@@ -166,5 +167,5 @@ fn line(node: &Node) -> String {
     if node.critical {
         facts.push("critical".to_owned());
     }
-    format!("{} {} [{}]", node.id, shorten(&one_line(&node.title), 80), facts.join(", "))
+    format!("{} {} [{}]", node.id, label(&node.title, TITLE_COLUMNS), facts.join(", "))
 }

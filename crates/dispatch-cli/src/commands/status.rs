@@ -8,6 +8,7 @@ use dispatch_engine::status::{self, StatusReport};
 
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
+use crate::output::Reader;
 use crate::wire::{Ground, Role, World};
 use crate::{output, render};
 
@@ -30,10 +31,11 @@ pub(super) fn run(json: bool, watch: bool, global: &GlobalArgs) -> anyhow::Resul
             output::text(&text)?;
             return Ok(exit);
         }
-        if std::io::stdout().is_terminal() {
-            output::raw(HOME.as_bytes())?;
+        let lead = if std::io::stdout().is_terminal() { HOME } else { "" };
+        if output::to_reader(format!("{lead}{}", render::lines(&text)).as_bytes())? == Reader::Gone
+        {
+            return Ok(Exit::Done);
         }
-        output::text(&text)?;
         std::thread::sleep(AGAIN);
     }
 }

@@ -27,8 +27,8 @@ use crate::setup::{self, Places};
 
 /// Draw what depends on what on a Backlog.md board.
 ///
-/// Problems (cycles, dependencies that lead nowhere, tasks that cannot be read) are told on standard error and stand in
-/// every format. Exit codes: 0 done; 1 failed, or `--check` found something to change; 2 refused or wrong usage; 3 with
+/// Problems (cycles, dependencies that lead nowhere, tasks that cannot be read) stand in every format and, but for
+/// `--format text`, are told on standard error too. Exit codes: 0 done; 1 failed, or `--check` found something to change; 2 refused or wrong usage; 3 with
 /// `--strict`, the board could not be read completely.
 #[derive(Debug, Parser)]
 #[command(

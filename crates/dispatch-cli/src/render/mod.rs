@@ -2,14 +2,14 @@
 
 mod explain;
 mod layout;
-mod safe;
 mod status;
 
+/// Text that others wrote, harmless on a terminal.
+pub(crate) use dispatch_core::printable::{json, shown as plain, shown_lines as lines};
 use dispatch_engine::standstill::Standstill;
 
 pub use self::explain::explanation;
 pub(crate) use self::layout::{width_of, wrap};
-pub(crate) use self::safe::{json, lines, plain};
 pub use self::status::status;
 
 /// What keeps every pass from taking tasks, as the first thing a person reads.

@@ -21,7 +21,7 @@ use super::pass::{Dispatch, PassEnd};
 use super::terminal::{self, Terminal};
 use super::{events, heard, said};
 use crate::exit::Exit;
-use crate::output;
+use crate::output::{self, Reader};
 use crate::render::{duration, plain};
 
 /// How often the state is looked at while something runs.
@@ -70,6 +70,7 @@ pub(super) struct Desk<'a> {
     sender: Sender<Message>,
     paint: Paint,
     terminal: Option<Terminal>,
+    reader: Reader,
     began: Instant,
     watch: Watch,
     seen: Seen,
@@ -105,6 +106,7 @@ impl<'a> Desk<'a> {
             sender,
             paint,
             terminal: None,
+            reader: Reader::There,
             began: Instant::now(),
             watch: Watch::new(rhythm),
             seen: Seen::default(),
@@ -153,6 +155,9 @@ impl<'a> Desk<'a> {
                 self.look_and_tell()?;
             }
             self.draw()?;
+            if self.reader == Reader::Gone {
+                return Ok(());
+            }
             match inbox.recv_timeout(self.wait()) {
                 Ok(message) => {
                     if self.take(message, pending)? == Then::End {
@@ -358,7 +363,8 @@ impl<'a> Desk<'a> {
         let text = plain(text).into_owned();
         if self.terminal.is_none() {
             let moment = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
-            output::line(&format!("{} {text}", now.format(moment).unwrap_or_default()))?;
+            let line = format!("{} {text}\n", now.format(moment).unwrap_or_default());
+            self.reader = output::to_reader(line.as_bytes())?;
         }
         if self.events.len() == EVENTS {
             self.events.pop_front();

@@ -1,6 +1,8 @@
 //! `backlog-watch` on a board at work.
 
 use std::fs;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
 
 use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::wait;
@@ -236,4 +238,45 @@ fn r2_2_once_renders_one_frame_and_ends() {
     assert!(text.contains("1 slot-1  free") && text.contains("Add a parser"), "{text}");
     assert!(text.contains("launch") && !text.contains('\u{1b}'), "{text}");
     assert_eq!(world.board().status("T-1"), "Queued");
+}
+
+/// R2.2: why no task is taken, and that the queue is not known.
+#[test]
+fn r2_2_once_says_that_the_configuration_is_not_approved_or_cannot_be_used() {
+    let Some(world) = World::with_git() else { return };
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+    let config = fs::read_to_string(world.config_file()).unwrap();
+    let once = || {
+        let output = world.run(env!("CARGO_BIN_EXE_backlog-watch"), &["--once"]);
+        (output.status.code(), String::from_utf8(output.stdout).unwrap())
+    };
+    fs::write(world.config_file(), format!("{config}\n")).unwrap();
+    let (code, text) = once();
+    assert_eq!(code, Some(0));
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.contains("! No pass takes a task here: the configuration"), "{text}");
+    assert!(text.contains("`dispatch trust`"), "{text}");
+    fs::write(world.config_file(), "{").unwrap();
+    let (code, text) = once();
+    assert_eq!(code, Some(1));
+    assert!(text.contains("! ") && text.contains("Queue  unknown"), "{text}");
+}
+
+/// R2.2: like every command, it ends when nobody reads it any more.
+#[test]
+fn r2_2_a_closed_pipe_ends_the_watching_quietly() {
+    let Some(world) = World::with_git() else { return };
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs").status("To Do")]);
+    let errors = world.repo().root().join("watch.err");
+    let mut command =
+        world.command(env!("CARGO_BIN_EXE_backlog-watch"), &["--plain", "--interval", "1s"]);
+    command.stdin(Stdio::null()).stdout(Stdio::piped());
+    command.stderr(fs::File::create(&errors).unwrap());
+    let mut child = command.spawn().unwrap();
+    let mut first = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut first).unwrap();
+    assert!(first.contains("watching by"), "{first}");
+    let status = wait::until_some("the end of the watcher", || child.try_wait().unwrap());
+    assert!(status.success(), "{status}");
+    assert_eq!(fs::read_to_string(&errors).unwrap(), "");
 }

@@ -11,6 +11,9 @@ use crate::id::TaskId;
 use crate::task::Task;
 use crate::task_file::{self, FaultClass, TaskFile, TaskFileError};
 
+/// How many of the files that claim the same id as another are named.
+const OTHERS_NAMED: usize = 3;
+
 /// All tasks read at one moment.
 ///
 /// With an incomplete board nothing may be concluded from an absence (B2.5).
@@ -276,15 +279,21 @@ impl Gathered {
                 let others: Vec<String> = paths
                     .iter()
                     .filter(|other| *other != path)
+                    .take(OTHERS_NAMED)
                     .map(|other| format!("`{other}`"))
                     .collect();
+                // A thousand files that claim one id are not each told the names of all the others.
+                let more = match paths.len() - 1 - others.len() {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
                 self.problems.push(Problem {
                     class: ProblemClass::Duplicate,
                     file: Some(path.clone()),
                     line: None,
                     id: Some(id.clone()),
                     cause: format!(
-                        "it claims the id {id} as {} does too; give one of them another id",
+                        "it claims the id {id} as {}{more} does too; give one of them another id",
                         others.join(" and ")
                     ),
                 });

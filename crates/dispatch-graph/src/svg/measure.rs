@@ -17,9 +17,12 @@ fn em(c: char) -> f64 {
         }
         'A'..='Z' => 0.76,
         c if c.is_ascii() => 0.65,
+        // Words and rules that are one character.
+        '\u{fdfd}' => 12.0,
+        '\u{fdf0}'..='\u{fdfc}' | '\u{2e3a}' | '\u{2e3b}' | '\u{12000}'..='\u{1254f}' => 4.0,
         c => match c.width() {
             Some(0) | None => 0.0,
-            Some(1) => 0.8,
+            Some(1) if c < '\u{250}' => 0.8,
             Some(_) => 1.1,
         },
     }

@@ -2,11 +2,14 @@
 
 use std::fmt::Write;
 
+use dispatch_core::printable::one_line;
+
 use super::measure::{width, wrap};
 use super::{BEGINNING, BOX_HEIGHT, BOX_WIDTH, Picture, Point};
 use crate::graph::{Edge, EdgeKind, Node};
-use crate::label::one_line;
+use crate::label::label;
 use crate::mermaid::problem_lines;
+use crate::text::STATUS_COLUMNS;
 use crate::tone::Tone;
 use crate::view::{Scope, View};
 
@@ -14,6 +17,9 @@ const MARGIN: f64 = 28.0;
 const PAD: f64 = 12.0;
 const LEAST_WIDTH: f64 = 720.0;
 const LINE: f64 = 18.0;
+
+/// The longest line of a tooltip.
+const TOOLTIP_COLUMNS: usize = 200;
 
 /// Paints a picture with its heading, legend and problems.
 pub(crate) fn paint(view: &View<'_>, picture: &Picture) -> String {
@@ -263,12 +269,12 @@ fn paint_task(view: &View<'_>, position: usize, corner: &Point, out: &mut String
 
 /// The status and the most telling fact.
 fn state(node: &Node) -> String {
-    let status = one_line(node.status.as_str());
+    let status = label(node.status.as_str(), STATUS_COLUMNS);
     if node.on_cycle {
         format!("{status} · cycle")
     } else if !node.overlaps.is_empty() {
         format!("{status} · overlaps")
-    } else if node.can_start() {
+    } else if node.ready {
         format!("{status} · ready")
     } else {
         status
@@ -276,21 +282,26 @@ fn state(node: &Node) -> String {
 }
 
 fn tooltip(node: &Node) -> String {
-    let mut text =
-        format!("{}: {}\n{}", node.id, one_line(&node.title), one_line(node.status.as_str()));
+    let mut text = format!(
+        "{}: {}\n{}",
+        node.id,
+        label(&node.title, TOOLTIP_COLUMNS),
+        label(node.status.as_str(), STATUS_COLUMNS)
+    );
     if let Some(lane) = node.lane {
         let _ = write!(text, ", lane {lane}");
     }
     if !node.blocked_by.is_empty() {
-        let _ = write!(text, "\nwaits for {}", one_line(&node.blocked_by.join(", ")));
+        let all = label(&node.blocked_by.join(", "), TOOLTIP_COLUMNS);
+        let _ = write!(text, "\nwaits for {all}");
     }
     for overlap in &node.overlaps {
         let _ = write!(
             text,
             "\nclaims `{}` as {} claims `{}`",
-            one_line(&overlap.claim),
+            label(&overlap.claim, TOOLTIP_COLUMNS),
             overlap.task,
-            one_line(&overlap.other_claim)
+            label(&overlap.other_claim, TOOLTIP_COLUMNS)
         );
     }
     text

@@ -164,6 +164,15 @@ proptest! {
         prop_assert_eq!(document["tasks"].as_array().unwrap().len(), 3);
     }
 
+    /// R1.3: neither a terminal nor an editor that shows the document obeys what a title says.
+    #[test]
+    fn r1_3_json_holds_no_character_that_is_not_seen(title in arb_title(), hidden in 0_usize..5) {
+        let hidden = ['\u{9b}', '\u{85}', '\u{7f}', '\u{2067}', '\u{e0041}'][hidden];
+        let text = json::render(&all(&graph(&cards(&format!("{title}{hidden}x")))), None);
+        let seen = text.chars().all(|c| c == '\n' || !dispatch_core::printable::is_hidden(c));
+        prop_assert!(seen, "{text}");
+    }
+
     #[test]
     fn r1_3_a_terminal_gets_one_line_a_task_and_no_control_character(title in arb_title()) {
         let (hostile, plain) = (graph(&cards(&title)), graph(&cards("plain")));
@@ -177,5 +186,24 @@ proptest! {
         prop_assert!(hostile.chars().all(|c| c == '\n' || !c.is_control()));
         let reorders = hostile.contains(['\u{202e}', '\u{2066}']);
         prop_assert!(!reorders);
+    }
+}
+
+/// R1.3: marks that pile up, and titles nobody could read, make no format larger or higher than its lines.
+#[test]
+fn r1_3_a_title_of_any_length_is_bounded_in_every_format() {
+    let marks = "\u{301}".repeat(100_000);
+    let long = "word ".repeat(20_000);
+    for title in [format!("x{marks}"), marks.clone(), long, "W".repeat(100_000)] {
+        let text = crate::boards::every_format(&graph(&cards(&title)));
+        assert!(text.len() < 60_000, "{} bytes", text.len());
+        // JSON gives the texts as they were.
+        let of_json = |line: &str| {
+            let line = line.trim_start();
+            line.starts_with('"') && !line.starts_with("\"T-")
+        };
+        for line in text.lines().filter(|line| !of_json(line)) {
+            assert!(!line.contains(&"\u{301}".repeat(4)), "{line}");
+        }
     }
 }

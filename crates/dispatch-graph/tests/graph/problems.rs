@@ -20,6 +20,69 @@ fn r1_2_a_cycle_is_printed_as_a_path() {
     assert_eq!(told(&cards), ["cycle: T-1 → T-3 → T-2 → T-1", "cycle: T-4 → T-4"]);
 }
 
+/// R1.2: what is told grows with the board, not with the number of ways round in it.
+#[test]
+fn r1_2_tasks_that_all_wait_for_each_other_are_told_in_bounded_space() {
+    let told_of = |count: usize| {
+        let ids: Vec<String> = (1..=count).map(|number| number.to_string()).collect();
+        let cards: Vec<Card> = ids
+            .iter()
+            .map(|id| {
+                let needs: Vec<&str> =
+                    ids.iter().map(String::as_str).filter(|other| other != id).collect();
+                card(id, "x", "To Do", &needs)
+            })
+            .collect();
+        told(&cards)
+    };
+    let told = told_of(60);
+    assert_eq!(told.len(), 101, "a hundred cycles, and how much is left");
+    assert_eq!(told[0], "cycle: T-1 → T-2 → T-1");
+    let left = 60 * 59 - 2 * 100;
+    assert_eq!(
+        told[100],
+        format!(
+            "{left} more waits lie on further cycles; break those that are told first, then look again"
+        )
+    );
+}
+
+/// A long way round is told with its beginning and its end.
+#[test]
+fn r1_2_a_long_cycle_is_one_sentence() {
+    let cards: Vec<Card> = (1..=500)
+        .map(|number| {
+            let next = (number % 500 + 1).to_string();
+            card(&number.to_string(), "x", "To Do", &[&next])
+        })
+        .collect();
+    let told = told(&cards);
+    assert_eq!(told.len(), 1);
+    assert!(told[0].ends_with("T-40 → (460 more) → T-1"), "{}", told[0]);
+}
+
+/// D4, B5.1: what the dispatcher would not start is not called ready.
+#[test]
+fn r1_1_ready_is_what_could_be_started() {
+    let cards = [
+        card("1", "a", "To Do", &[]),
+        card("2", "b", "Queued", &[]),
+        card("3", "c", "Blocked", &[]),
+        card("4", "d", "In Progress", &[]),
+        card("5", "e", "To Do", &[]),
+        card("5.1", "f", "To Do", &[]).part_of("5"),
+        card("6", "g", "Queued", &[]).labels(&["tier:complex"]),
+        card("6.1", "h", "Done", &[]).part_of("6"),
+        card("7", "i", "Queued", &[]),
+        card("7.1", "j", "Done", &[]).part_of("7"),
+        card("8", "k", "To Do", &["3"]),
+    ];
+    let graph = graph(&cards);
+    let ready = graph.nodes.iter().filter(|node| node.ready).map(|node| node.id.to_string());
+    // T-6 has a branch of its own to finish, T-7 follows its subtasks.
+    assert_eq!(ready.collect::<Vec<_>>(), ["T-1", "T-2", "T-5.1", "T-6"]);
+}
+
 #[test]
 fn r1_2_a_subtask_that_needs_its_own_parent_closes_a_cycle() {
     let cards = [card("5", "a", "To Do", &[]), card("5.1", "b", "To Do", &["5"]).part_of("5")];

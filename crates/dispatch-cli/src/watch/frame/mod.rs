@@ -11,6 +11,13 @@ use crate::render::{duration, plain, width_of};
 #[cfg(test)]
 mod tests;
 
+/// How many problems are shown, and how many lines of each.
+const PROBLEMS: usize = 3;
+const TOLD_LINES: usize = 4;
+
+/// How far the second line of a text begins from the left, at most.
+const MOST_INDENT: usize = 6;
+
 /// The size of what is drawn on, in characters; without rows everything is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Size {
@@ -117,6 +124,33 @@ impl Sheet {
         self.lines.push(if self.paint == Paint::Plain { line.trim_end().to_owned() } else { line });
     }
 
+    /// Adds a text a person has to read to its end, on as many lines as it needs, up to a few.
+    fn tell(&mut self, lead: (Tone, &str), text: &str) {
+        let (tone, lead) = lead;
+        let indent = width_of(lead).min(MOST_INDENT);
+        let text = plain(text);
+        // The first line has the lead in front of it, the others begin below the text.
+        let first_room = self.columns.saturating_sub(width_of(lead));
+        let room = self.columns.saturating_sub(indent);
+        if width_of(&text) <= first_room {
+            return self.add(&[(tone, lead), (Tone::Plain, &text)]);
+        }
+        let begins_beside = first_room >= self.columns / 2;
+        let room = if begins_beside { first_room.min(room) } else { room };
+        let lines = wrapped(&text, room.max(1), TOLD_LINES);
+        let below = " ".repeat(indent);
+        if !begins_beside {
+            self.add(&[(tone, lead)]);
+        }
+        for (number, line) in lines.iter().enumerate() {
+            if number == 0 && begins_beside {
+                self.add(&[(tone, lead), (Tone::Plain, line)]);
+            } else {
+                self.add(&[(Tone::Plain, &below), (Tone::Plain, line)]);
+            }
+        }
+    }
+
     /// Adds parts with ` · ` between them, on as many lines as they need.
     fn flow(&mut self, indent: &str, tone: Tone, parts: &[String]) {
         let mut line = indent.to_owned();
@@ -134,6 +168,28 @@ impl Sheet {
             self.add(&[(tone, &line)]);
         }
     }
+}
+
+/// The text in lines of a width, broken between words where that is possible; what does not fit is cut and marked.
+fn wrapped(text: &str, columns: usize, most_lines: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    let mut line = String::new();
+    let mut words = text.split(' ').filter(|word| !word.is_empty());
+    while let Some(word) = words.next() {
+        let width = width_of(&line) + usize::from(!line.is_empty()) + width_of(word);
+        if width > columns && !line.is_empty() {
+            if lines.len() + 1 == most_lines {
+                let rest: Vec<&str> = std::iter::once(word).chain(words).collect();
+                line = format!("{line} {}", rest.join(" "));
+                break;
+            }
+            lines.push(std::mem::take(&mut line));
+        }
+        line.push_str(if line.is_empty() { "" } else { " " });
+        line.push_str(word);
+    }
+    lines.push(line);
+    lines.into_iter().map(|line| cut(&line, columns, true).0).collect()
 }
 
 /// The text in at most so many columns, the cut marked, and its width.
@@ -164,13 +220,13 @@ pub(super) fn frame(view: &View<'_>, size: Size, paint: Paint) -> Vec<String> {
     let mut top = Sheet::new(size, paint);
     header(&mut top, view);
     if let Some(trouble) = view.trouble {
-        top.add(&[(Tone::Bad, "! "), (Tone::Plain, trouble)]);
+        top.tell((Tone::Bad, "! "), trouble);
     }
     if let Some(report) = view.report {
         if let Some(standstill) = &report.standstill {
-            let lead = (Tone::Bad, "! No pass takes a task here: ");
-            top.add(&[lead, (Tone::Plain, &standstill.text)]);
+            top.tell((Tone::Bad, "! No pass takes a task here: "), &standstill.text);
         }
+        problems(&mut top, &report.problems);
         slots(&mut top, view, report);
         lanes(&mut top, &report.lanes);
     }
@@ -184,6 +240,7 @@ pub(super) fn frame(view: &View<'_>, size: Size, paint: Paint) -> Vec<String> {
         lines.extend(bottom.lines);
         return lines;
     };
+    bottom.lines.truncate((rows / 4).max(1));
     lines.truncate(rows.saturating_sub(bottom.lines.len()));
     let room = rows.saturating_sub(lines.len() + bottom.lines.len());
     let mut rest = Sheet::new(size, paint);
@@ -218,6 +275,17 @@ fn header(sheet: &mut Sheet, view: &View<'_>) {
     }
 }
 
+/// The first of the problems, with what helps against each.
+fn problems(sheet: &mut Sheet, problems: &[String]) {
+    for problem in problems.iter().take(PROBLEMS) {
+        sheet.tell((Tone::Bad, "! "), problem);
+    }
+    if problems.len() > PROBLEMS {
+        let text = format!("  and {} more: `dispatch status`", problems.len() - PROBLEMS);
+        sheet.add(&[(Tone::Faint, &text)]);
+    }
+}
+
 fn slots(sheet: &mut Sheet, view: &View<'_>, report: &StatusReport) {
     sheet.add(&[(Tone::Heading, "Slots")]);
     for (number, slot) in report.slots.iter().enumerate() {
@@ -226,7 +294,7 @@ fn slots(sheet: &mut Sheet, view: &View<'_>, report: &StatusReport) {
         let running = report.running.iter().find(|running| running.slot == slot.name);
         match (running, &slot.held) {
             (_, Some(cause)) => {
-                sheet.add(&[(Tone::Plain, &lead), (Tone::Bad, "HELD: "), (Tone::Plain, cause)]);
+                sheet.tell((Tone::Bad, &format!("{lead}HELD: ")), cause);
             }
             (Some(running), None) => attempt(sheet, view, &lead, running),
             (None, None) => sheet.add(&[(Tone::Plain, &lead), (Tone::Faint, &idle(slot))]),
@@ -276,17 +344,20 @@ fn lanes(sheet: &mut Sheet, lanes: &[LaneStatus]) {
     sheet.add(&[(Tone::Heading, "Lanes  "), (Tone::Plain, &text)]);
     for lane in lanes {
         if let Some(pause) = &lane.pause {
-            let text = format!("  {} paused ({}): ", lane.lane, pause.cause);
-            sheet.add(&[(Tone::Wait, &text), (Tone::Plain, &pause.detail)]);
+            let lead = format!("  {} paused ({}): ", lane.lane, pause.cause);
+            sheet.tell((Tone::Wait, &lead), &pause.detail);
         }
     }
 }
 
 fn queue(sheet: &mut Sheet, report: Option<&StatusReport>, most: usize) {
-    let queue = report.map_or(&[][..], |report| &report.queue);
     if most == 0 {
         return;
     }
+    let Some(report) = report else {
+        return sheet.add(&[(Tone::Heading, "Queue  "), (Tone::Wait, "unknown")]);
+    };
+    let queue = &report.queue;
     if queue.is_empty() {
         return sheet.add(&[(Tone::Heading, "Queue  "), (Tone::Faint, "empty")]);
     }
@@ -365,10 +436,13 @@ fn footer(sheet: &mut Sheet, view: &View<'_>, live: bool) {
     }
     match view.mode {
         Mode::Overview => {
-            let keys = "q quit · 1-9 choose · l log · c cancel · d dispatch";
-            sheet.add(&[(Tone::Faint, keys)]);
+            let keys = ["q quit", "1-9 choose", "l log", "c cancel", "d dispatch"];
+            sheet.flow("", Tone::Faint, &keys.map(str::to_owned));
         }
-        Mode::Log(_) => sheet.add(&[(Tone::Faint, "esc back · q quit · 1-9 another")]),
+        Mode::Log(_) => {
+            let keys = ["esc back", "q quit", "1-9 another"];
+            sheet.flow("", Tone::Faint, &keys.map(str::to_owned));
+        }
         Mode::Sure(id) => {
             let text = format!("Cancel {id} and keep its work? y / n");
             sheet.add(&[(Tone::Wait, &text)]);

@@ -91,16 +91,19 @@ fn report() -> StatusReport {
 }
 
 fn draw(size: Size, paint: Paint, mode: &Mode) -> Vec<String> {
+    drawn(Some(&report()), size, paint, mode)
+}
+
+fn drawn(report: Option<&StatusReport>, size: Size, paint: Paint, mode: &Mode) -> Vec<String> {
     let events: VecDeque<(String, String)> = (0..40)
         .map(|number| (format!("12:00:{number:02}"), format!("T-{number}: To Do → Queued")))
         .collect();
-    let report = report();
     let view = View {
         about: "backlog-watch · notifications".into(),
         clock: "12:00:41Z".into(),
         pass: "next pass in 4 min 2 s".into(),
         trouble: None,
-        report: Some(&report),
+        report,
         titles: &BTreeMap::from([(id("T-5"), "Add a \u{1b}[2Jparser".to_owned())]),
         activity: &BTreeMap::from([(id("T-5"), "Edit src/parser.rs".to_owned())]),
         events: &events,
@@ -121,6 +124,42 @@ fn r2_2_the_view_at_eighty_columns() {
 fn r2_2_the_view_at_forty_columns() {
     let size = Size { columns: 40, rows: Some(24) };
     insta::assert_snapshot!(draw(size, Paint::Plain, &Mode::Sure(id("T-5"))).join("\n"));
+}
+
+/// What a person has to do stands at the end of a problem, and is read at every usual width.
+#[test]
+fn r2_2_remedies_and_keys_are_whole_at_forty_columns() {
+    let mut report = report();
+    report.slots[2].held =
+        Some("the remote is gone: `dispatch release-slot slot-3` when it is back".into());
+    report.problems = vec![
+        "the configuration is not the approved one, so no task is taken: look at `dispatch trust --show`, then approve it with `dispatch trust`".into(),
+        "two".into(),
+        "three".into(),
+        "four".into(),
+    ];
+    for columns in [40, 60, 80, 200] {
+        let lines =
+            drawn(Some(&report), Size { columns, rows: Some(40) }, Paint::Plain, &Mode::Overview);
+        let text = lines.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
+        for whole in [
+            "then approve it with `dispatch trust`",
+            "`dispatch release-slot slot-3` when it is back",
+            "model x is not loaded",
+            "c cancel",
+            "d dispatch",
+            "and 1 more: `dispatch status`",
+        ] {
+            assert!(text.contains(whole), "{columns}: {whole}\n{}", lines.join("\n"));
+        }
+    }
+}
+
+#[test]
+fn r2_2_a_queue_that_is_not_known_is_not_called_empty() {
+    let size = Size { columns: 80, rows: None };
+    let lines = drawn(None, size, Paint::Plain, &Mode::Overview);
+    assert!(lines.contains(&"Queue  unknown".to_owned()), "{lines:#?}");
 }
 
 #[test]
