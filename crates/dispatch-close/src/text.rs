@@ -13,7 +13,7 @@ pub fn plain(text: &str) -> String {
 }
 
 /// Characters that make text read in another order than it is stored.
-pub const fn is_direction_mark(c: char) -> bool {
+const fn is_direction_mark(c: char) -> bool {
     matches!(
         c,
         '\u{202a}'..='\u{202e}'
