@@ -6,6 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use dispatch_core::names::{BlockReason, CloseStep, PauseCause};
 use serde::{Deserialize, Serialize};
 
+use crate::phrase::Said;
 use crate::plan::{ClosePlan, Detail, Disposition, Failure, Frozen, failure_plan};
 
 /// A close under way: what is left to do and what was done. It is kept with the journal, so that a recovery
@@ -175,7 +176,7 @@ fn attempt(
         match steps.wait_out(step, &fault, tries) {
             Patience::Again => {}
             Patience::GiveUp(disposition) => {
-                let detail = Detail::Words(fault.why);
+                let detail = Detail::Error(fault.why);
                 return Err(Unpassed::Failed(Failure { step: Some(step), disposition, detail }));
             }
             Patience::Stop(why) => return Err(Unpassed::Stop(why)),
@@ -231,18 +232,21 @@ fn take_failure(
 /// The work cannot be saved: the task is blocked and no later step touches the slot (C10.1).
 fn hold_plan(run: &mut CloseRun, step: CloseStep, why: &str) {
     let before = run.plan.failure.as_ref().map_or("", |failure| failure.disposition.reason());
-    let about = format!("{why}\n\nThe attempt had failed before with `{before}`.");
+    let about = Said::FailedBefore.phrase(&[("reason", &before)]);
+    let detail = Detail::Output { about, tail: why.to_owned() };
     run.plan = ClosePlan {
         steps: vec![CloseStep::Block, CloseStep::RecomputeParents, CloseStep::Drain],
-        failure: Some(Failure::found(step, BlockReason::WorkHeld, Detail::Words(about))),
+        failure: Some(Failure::found(step, BlockReason::WorkHeld, detail)),
     };
 }
 
 fn words(detail: &Detail) -> String {
     match detail {
         Detail::Nothing => "no words".to_owned(),
-        Detail::Words(text) | Detail::Question(text) => text.clone(),
-        Detail::Output { about, .. } | Detail::List { about, .. } => about.clone(),
+        Detail::Words(about) | Detail::Output { about, .. } | Detail::List { about, .. } => {
+            about.to_string()
+        }
+        Detail::Error(text) | Detail::Question(text) => text.clone(),
     }
 }
 
@@ -355,7 +359,7 @@ mod tests {
         assert_eq!(failure.disposition.reason(), "reviewer-failed");
         assert_eq!(
             failure.detail,
-            Detail::Words("a defect of the dispatcher: an index out of nowhere".to_owned())
+            Detail::Error("a defect of the dispatcher: an index out of nowhere".to_owned())
         );
     }
 

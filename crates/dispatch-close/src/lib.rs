@@ -12,6 +12,8 @@ pub mod comment;
 pub mod commit;
 pub mod execute;
 pub mod integrity;
+pub mod listed;
+pub mod phrase;
 pub mod plan;
 pub mod pull_request;
 #[cfg(test)]

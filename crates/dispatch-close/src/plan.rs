@@ -6,6 +6,9 @@ use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use serde::{Deserialize, Serialize};
 
+use crate::listed::Listed;
+use crate::phrase::Phrase;
+
 /// What a plan depends on besides the outcome.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CloseFacts {
@@ -73,27 +76,57 @@ pub enum Detail {
     #[default]
     Nothing,
     /// Our own words.
-    Words(String),
+    Words(Phrase),
+    /// What a program said went wrong: told as it is, in no particular language.
+    Error(String),
     /// A question to a person, in an agent's words.
     Question(String),
     /// The end of a program's output, after our words about it.
     Output {
         /// What ran and how it ended.
-        about: String,
+        about: Phrase,
         /// The last lines.
         tail: String,
     },
     /// Our words and a list of what they are about.
     List {
         /// What the list holds.
-        about: String,
+        about: Phrase,
         /// The entries.
-        items: Vec<String>,
+        #[serde(flatten)]
+        items: Listed,
     },
 }
 
-/// Most entries of a list that one line of a log shows.
-const MAX_SHOWN: usize = 50;
+impl From<Phrase> for Detail {
+    fn from(words: Phrase) -> Self {
+        Self::Words(words)
+    }
+}
+
+impl From<String> for Detail {
+    fn from(error: String) -> Self {
+        Self::Error(error)
+    }
+}
+
+impl From<&str> for Detail {
+    fn from(error: &str) -> Self {
+        Self::Error(error.to_owned())
+    }
+}
+
+impl std::fmt::Display for Detail {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Nothing => Ok(()),
+            Self::Words(words) => words.fmt(f),
+            Self::Error(text) | Self::Question(text) => f.write_str(text),
+            Self::Output { about, tail } => write!(f, "{about} {tail}"),
+            Self::List { about, items } => write!(f, "{about} {items}"),
+        }
+    }
+}
 
 /// Why an attempt does not become a pull request.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -112,16 +145,11 @@ impl std::fmt::Display for Failure {
         write!(f, "{}", self.disposition.reason())?;
         match &self.detail {
             Detail::Nothing => Ok(()),
-            Detail::Words(text) | Detail::Question(text) => write!(f, ": {text}"),
-            Detail::Output { about, tail } => write!(f, ": {about} {tail}"),
-            Detail::List { about, items } => {
-                let first = items[..items.len().min(MAX_SHOWN)].join(", ");
-                write!(f, ": {about} {first}")?;
-                if items.len() > MAX_SHOWN {
-                    write!(f, ", … +{}", items.len() - MAX_SHOWN)?;
-                }
-                Ok(())
-            }
+            detail @ (Detail::Words(_)
+            | Detail::Error(_)
+            | Detail::Question(_)
+            | Detail::Output { .. }
+            | Detail::List { .. }) => write!(f, ": {detail}"),
         }
     }
 }
@@ -132,18 +160,27 @@ impl Failure {
         Self {
             step: Some(step),
             disposition: Disposition::Block(step.failed()),
-            detail: Detail::Words(why.into()),
+            detail: Detail::Error(why.into()),
         }
     }
 
     /// A finding of a step about the task's work.
-    pub fn found(step: CloseStep, reason: BlockReason, detail: Detail) -> Self {
-        Self { step: Some(step), disposition: Disposition::Block(reason), detail }
+    pub fn found(step: CloseStep, reason: BlockReason, detail: impl Into<Detail>) -> Self {
+        Self { step: Some(step), disposition: Disposition::Block(reason), detail: detail.into() }
     }
 
     /// What puts the task back to `Queued`.
-    pub fn requeue(step: Option<CloseStep>, reason: RequeueReason, detail: Detail) -> Self {
-        Self { step, disposition: Disposition::Requeue(reason), detail }
+    pub fn requeue(
+        step: Option<CloseStep>,
+        reason: RequeueReason,
+        detail: impl Into<Detail>,
+    ) -> Self {
+        Self { step, disposition: Disposition::Requeue(reason), detail: detail.into() }
+    }
+
+    /// What takes the task out of our hands: a person did.
+    pub fn taken_away(step: Option<CloseStep>, why: Phrase) -> Self {
+        Self { step, disposition: Disposition::Leave { to: None }, detail: Detail::Words(why) }
     }
 }
 

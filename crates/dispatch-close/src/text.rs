@@ -1,5 +1,7 @@
 //! Making text that others wrote harmless where we write it (B3.7, C9.2).
 
+use crate::listed::{LONGEST, Listed};
+
 /// The longest comment we write, in bytes (B3.7).
 pub const COMMENT_LIMIT_BYTES: usize = 16 * 1024;
 
@@ -120,11 +122,10 @@ pub fn inert(text: &str) -> String {
 }
 
 /// The first entries, at most `most` of them and together at most `limit` bytes, and how many are left out.
-pub fn first_entries(items: &[String], most: usize, limit: usize) -> (Vec<String>, usize) {
-    /// A longer name than people give to files.
-    const LONGEST: usize = 300;
+pub fn first_entries(list: &Listed, most: usize, limit: usize) -> (Vec<String>, usize) {
     let mut used = 0;
-    let shown: Vec<String> = items
+    let shown: Vec<String> = list
+        .items
         .iter()
         .take(most)
         .map(|item| cut_chars(item, LONGEST))
@@ -133,7 +134,7 @@ pub fn first_entries(items: &[String], most: usize, limit: usize) -> (Vec<String
             used <= limit
         })
         .collect();
-    let left_out = items.len() - shown.len();
+    let left_out = list.len() - shown.len();
     (shown, left_out)
 }
 
@@ -211,7 +212,7 @@ mod tests {
 
     #[test]
     fn a_list_is_cut_by_number_and_by_size() {
-        let items = ["a".to_owned(), "b".repeat(400), "c".to_owned()];
+        let items = ["a".to_owned(), "b".repeat(400), "c".to_owned()].into_iter().collect();
         assert_eq!(first_entries(&items, 1, 1000), (vec!["a".to_owned()], 2));
         let (shown, left_out) = first_entries(&items, 3, 306);
         assert_eq!((shown.len(), left_out), (2, 1));

@@ -5,6 +5,8 @@ use std::num::NonZeroU32;
 
 use serde::{Deserialize, Serialize};
 
+use crate::config::Language;
+
 /// The number of a dispatch of a task, from 1; a number is never reused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -37,6 +39,39 @@ impl AttemptNumber {
 impl fmt::Display for AttemptNumber {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)
+    }
+}
+
+/// An attempt as people are told of it: always by its own number, which names its folder and refs, with how many attempts
+/// were counted where that is another number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ordinal {
+    /// The attempt.
+    pub number: AttemptNumber,
+    /// How many attempts count, this one included if it does.
+    pub counted: u32,
+    /// Whether this one does.
+    pub counts: bool,
+    /// How many may.
+    pub of: u32,
+}
+
+impl Ordinal {
+    /// Whether it was the last one that the task has.
+    pub const fn is_last(&self) -> bool {
+        self.counts && self.counted >= self.of
+    }
+
+    /// Such as `attempt 2 of 3`, or `attempt 3 (2 of 3 counted)`.
+    pub fn text(&self, language: Language) -> String {
+        let Self { number, counted, of, .. } = self;
+        let alike = number.get() == counted.saturating_add(u32::from(!self.counts));
+        match (language, alike) {
+            (Language::En, true) => format!("attempt {number} of {of}"),
+            (Language::En, false) => format!("attempt {number} ({counted} of {of} counted)"),
+            (Language::Es, true) => format!("intento {number} de {of}"),
+            (Language::Es, false) => format!("intento {number} (cuentan {counted} de {of})"),
+        }
     }
 }
 
@@ -95,6 +130,25 @@ impl AttemptCounts {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_attempt_is_named_by_its_own_number_and_by_what_was_counted_where_that_differs() {
+        let at = |number, counted, counts| Ordinal {
+            number: AttemptNumber::new(number).unwrap(),
+            counted,
+            counts,
+            of: 3,
+        };
+        let shown = |ordinal: Ordinal| ordinal.text(Language::En);
+        assert_eq!(shown(at(2, 2, true)), "attempt 2 of 3");
+        assert_eq!(shown(at(3, 2, true)), "attempt 3 (2 of 3 counted)");
+        assert_eq!(shown(at(1, 0, false)), "attempt 1 of 3");
+        assert_eq!(shown(at(5, 2, false)), "attempt 5 (2 of 3 counted)");
+        assert_eq!(at(5, 2, false).text(Language::Es), "intento 5 (cuentan 2 de 3)");
+        assert!(
+            at(5, 3, true).is_last() && !at(5, 3, false).is_last() && !at(3, 2, true).is_last()
+        );
+    }
 
     #[test]
     fn d11_1_what_a_person_or_the_lane_answers_for_is_no_fault_of_the_task() {

@@ -2,6 +2,7 @@
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::config::Language;
 use dispatch_core::id::TaskId;
 use dispatch_core::lane::{LaneChoice, resolve_lane};
 use dispatch_core::launch::{LaunchRequest, SlotPosition, WorkerPlaces, build_launch};
@@ -135,7 +136,8 @@ pub fn explain(
     let supervised = matches!(ports.store.try_task_lock(id).map_err(failed)?, TryLock::Busy(_));
     let stage = Stage::of(task, record, supervised);
     let attempt = record.map_or(AttemptNumber::FIRST, |record| record.last_attempt.next());
-    let language = setup.config.language;
+    // The terminal is English whatever the board is.
+    let language = Language::En;
     let (root, siblings) = (setup.config.project_root.as_str(), &setup.policies.siblings);
     let claims = lint_board(&board, root, siblings, ClaimCheck::Advice).map(|found| {
         found.into_iter().filter(|pair| pair.task == *id || pair.other == *id).collect()

@@ -2,6 +2,7 @@
 
 use std::fmt::Display;
 
+use dispatch_close::text::{cut_chars, one_line};
 use dispatch_core::config::Language;
 use dispatch_core::message::{Message, pause_sentence};
 use dispatch_core::names::PauseCause;
@@ -11,12 +12,14 @@ use time::format_description::well_known::Rfc3339;
 use time::{Duration, OffsetDateTime};
 
 use crate::ports::{LaneState, PortError, Ports};
-use crate::texts::moment;
+use crate::texts::{moment, moment_for_people};
 
 /// How long after a reset time a lane stays paused: clocks differ.
 const RESET_MARGIN: Duration = Duration::minutes(1);
 const SHORTEST_PAUSE: Duration = Duration::minutes(1);
 const LONGEST_PAUSE: Duration = Duration::hours(1);
+/// Most characters of what was found that a line about a paused lane holds.
+const LONGEST_SAID: usize = 200;
 /// Failed provisionings in a row that pause a lane (D6.7).
 const PROVISION_FAILURES: u32 = 3;
 
@@ -45,7 +48,9 @@ pub fn gate(state: &LaneState, now: OffsetDateTime, running: u32) -> Gate {
     }
     match until(pause) {
         Until::Person => paused(said(pause, "until somebody resumes it")),
-        Until::Moment(end) if now < end => paused(said(pause, &format!("until {}", moment(end)))),
+        Until::Moment(end) if now < end => {
+            paused(said(pause, &format!("until {}", moment_for_people(end))))
+        }
         Until::Moment(_) => Gate::Probe,
     }
 }
@@ -66,7 +71,9 @@ fn until(pause: &Pause) -> Until {
 }
 
 fn said(pause: &Pause, end: &str) -> String {
-    if pause.detail.is_empty() { end.to_owned() } else { format!("{end}: {}", pause.detail) }
+    let detail = one_line(&pause.detail);
+    let detail = cut_chars(detail.trim_end_matches('.'), LONGEST_SAID);
+    if detail.is_empty() { end.to_owned() } else { format!("{end} ({detail})") }
 }
 
 /// Says that the lane's next attempt is the one that finds out (D11.2).
@@ -99,17 +106,17 @@ pub fn lane_fault(
     })?;
     if is_news && let Some(pause) = &state.pause {
         let sentence = pause_sentence(language, cause);
+        let (body, end) = match until(pause) {
+            Until::Person => (Message::NotifyPausedBody, String::new()),
+            Until::Moment(end) => (Message::NotifyPausedUntilBody, moment_for_people(end)),
+        };
         let values: [(&str, &dyn Display); 5] = [
             ("lane", &lane),
             ("cause", &cause),
             ("sentence", &sentence),
             ("detail", &detail),
-            ("until", &pause.until.as_deref().unwrap_or_default()),
+            ("until", &end),
         ];
-        let body = match until(pause) {
-            Until::Person => Message::NotifyPausedBody,
-            Until::Moment(_) => Message::NotifyPausedUntilBody,
-        };
         let title = Message::NotifyPausedTitle.render(language, &values);
         ports.notifier.notify(&title, &body.render(language, &values));
     }
@@ -190,6 +197,46 @@ pub fn provisioned(ports: &Ports<'_>, lane: Lane) -> Result<(), PortError> {
     Ok(())
 }
 
+/// Whether a fault may be gone once the configuration is another one.
+const fn is_of_the_configuration(cause: PauseCause) -> bool {
+    match cause {
+        PauseCause::LaunchRefused
+        | PauseCause::SurfaceMismatch
+        | PauseCause::ConfinementMissing
+        | PauseCause::DenyListTooLong
+        | PauseCause::ContractMissing
+        | PauseCause::ProvisionFailed
+        | PauseCause::LocalModelNotLoaded
+        | PauseCause::DiskFull
+        | PauseCause::LoginExpired => true,
+        PauseCause::UsageLimit
+        | PauseCause::Overloaded
+        | PauseCause::ForgeUnreachable
+        | PauseCause::RemoteUnreachable
+        | PauseCause::ReviewerUnavailable
+        | PauseCause::ByHand => false,
+    }
+}
+
+/// A person approved a configuration: the next pass finds out whether that ended the lane's pause. Gives its cause.
+pub fn configuration_approved(
+    ports: &Ports<'_>,
+    lane: Lane,
+) -> Result<Option<PauseCause>, PortError> {
+    let now = moment(ports.clock.now());
+    let mut cause = None;
+    ports.store.change_lane_state(lane, &mut |state| {
+        cause = None;
+        if let Some(pause) = &mut state.pause
+            && is_of_the_configuration(pause.cause)
+        {
+            pause.until = Some(now.clone());
+            cause = Some(pause.cause);
+        }
+    })?;
+    Ok(cause)
+}
+
 /// Pauses a lane until somebody resumes it (D11.4).
 pub fn pause_by_hand(ports: &Ports<'_>, lane: Lane, reason: &str) -> Result<(), PortError> {
     let since = moment(ports.clock.now());
@@ -256,8 +303,25 @@ mod tests {
     #[test]
     fn d11_3_a_paused_lane_says_why_and_until_when() {
         let paused = gate(&paused(Some("2026-03-01T12:30:00Z"), false), NOW, 0);
-        let detail = "until 2026-03-01T12:30:00.000Z: 529".to_owned();
+        let detail = "until 2026-03-01 12:30:00 UTC (529)".to_owned();
         assert_eq!(paused, Gate::Paused { cause: PauseCause::Overloaded, detail });
+    }
+
+    #[test]
+    fn d11_3_what_was_found_is_one_bounded_line_and_left_out_when_there_is_none() {
+        let mut state = paused(None, false);
+        let detail = |state: &LaneState| match gate(state, NOW, 0) {
+            Gate::Paused { detail, .. } => detail,
+            other => panic!("{other:?}"),
+        };
+        let pause = |state: &mut LaneState, found: &str| {
+            state.pause.as_mut().unwrap().detail = found.to_owned();
+        };
+        pause(&mut state, "");
+        assert_eq!(detail(&state), "until somebody resumes it");
+        pause(&mut state, &format!("first\nsecond {}", "/a/folder:".repeat(100)));
+        assert!(detail(&state).starts_with("until somebody resumes it (first second /a/folder:"));
+        assert!(detail(&state).chars().count() < 240);
     }
 
     #[test_case(1, 1; "one minute at first")]

@@ -9,10 +9,17 @@ use time::{OffsetDateTime, UtcOffset};
 
 use crate::ports::Ports;
 
-/// A moment as records and people have it: ISO 8601 UTC with milliseconds.
+/// A moment as records have it: ISO 8601 UTC with milliseconds.
 pub fn moment(moment: OffsetDateTime) -> String {
     let format =
         format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3]Z");
+    // Every moment has these parts; the fallback only keeps this total.
+    moment.to_offset(UtcOffset::UTC).format(&format).unwrap_or_default()
+}
+
+/// A moment in a sentence.
+pub fn moment_for_people(moment: OffsetDateTime) -> String {
+    let format = format_description!("[year]-[month]-[day] [hour]:[minute]:[second] UTC");
     // Every moment has these parts; the fallback only keeps this total.
     moment.to_offset(UtcOffset::UTC).format(&format).unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use thiserror::Error;
 #[derive(Debug, Error)]
 pub enum ProcError {
     /// The program is not there.
-    #[error("program `{program}` is not on PATH `{path}`")]
+    #[error("program `{program}` is not on PATH `{}`", beginning_of(path))]
     NotFound {
         /// The name asked for.
         program: String,
@@ -62,4 +62,13 @@ pub enum ProcError {
         /// Their numbers.
         pids: Vec<i32>,
     },
+}
+
+/// Enough of a `PATH` to tell which one it was.
+fn beginning_of(path: &str) -> String {
+    const MOST_CHARS: usize = 60;
+    match path.char_indices().nth(MOST_CHARS) {
+        Some((end, _)) => format!("{}…", &path[..end]),
+        None => path.to_owned(),
+    }
 }

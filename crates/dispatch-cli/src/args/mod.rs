@@ -219,7 +219,8 @@ pub enum Command {
         /// The slot.
         #[arg(value_parser = SlotName::parse)]
         name: SlotName,
-        /// Also when an attempt is alive in it: its supervisor is asked to end, and given 30 seconds.
+        /// Also when an attempt is alive in it: its supervisor is asked to end, and given 30 seconds. Its task is then
+        /// Queued again and may be started at once; `dispatch cancel` frees a slot and takes the task from the queue.
         #[arg(long)]
         force: bool,
     },

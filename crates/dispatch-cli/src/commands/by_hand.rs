@@ -1,6 +1,7 @@
 //! `dispatch release-slot`, `dispatch cancel` and `dispatch retry`.
 
 use dispatch_close::text::plain;
+use dispatch_core::id::TaskId;
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_engine::by_hand::{self, ByHandError, Cancelled, Released};
@@ -23,12 +24,26 @@ pub(super) fn release_slot(
         Released::Unheld { cause } => format!(
             "slot {name} was held for no task ({cause}); it is free now, and what lies in it is saved before its next use"
         ),
-        Released::Freed { task, kept: None } => format!("slot {name} is free; of {task} nothing was left in it to keep"),
-        Released::Freed { task, kept: Some(kept) } => format!("slot {name} is free; the work on {task} is kept at {kept}"),
-        Released::Recovering { task, kept } => {
-            format!("the work on {task} is being saved to {kept}; then slot {name} is free (`dispatch status` shows it)")
+        Released::Freed { task, kept, queued } => {
+            let kept = kept.map_or_else(
+                || format!("of {task} nothing was left in it to keep"),
+                |kept| format!("the work on {task}, if there was any, is kept at {kept}"),
+            );
+            let free = format!("slot {name} is free; {kept}");
+            if queued { format!("{free}\n{}", starts_again(&task)) } else { free }
         }
+        Released::Recovering { task, kept } => format!(
+            "the work on {task}, if any, is being saved to {kept}; then slot {name} is free (`dispatch status` shows it)\n{}",
+            starts_again(&task)
+        ),
     }))
+}
+
+/// A freed slot is used again by whoever is queued, the very task it was freed from too.
+fn starts_again(task: &TaskId) -> String {
+    format!(
+        "{task} is Queued again, and the next pass may start it at once; `dispatch cancel {task}` takes it from the queue, `dispatch pause` lets nothing start"
+    )
 }
 
 /// Stops the attempt of a task.
@@ -45,9 +60,9 @@ pub(super) fn cancel(task: &TaskArg, to: &str, global: &GlobalArgs) -> anyhow::R
     }
     let world = World::by_hand(&ground, Role::Pass)?;
     told(by_hand::cancel(&world.ports(), id, &to).map(|cancelled| match cancelled {
-        Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; what it did is kept at {kept}, then {id} becomes {to}"),
-        Cancelled::Finishing { kept } => format!("the worker on {id} has ended and its work is being judged (kept at {kept}); unless that ends in a pull request, {id} becomes {to}"),
-        Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there is being saved to {kept}, then {id} becomes {to}"),
+        Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; what it did, if anything, is kept at {kept}, then {id} becomes {to}"),
+        Cancelled::Finishing { kept } => format!("the worker on {id} has ended and its work, if any, is being judged (kept at {kept}); unless that ends in a pull request, {id} becomes {to}"),
+        Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there, if anything, is being saved to {kept}, then {id} becomes {to}"),
         Cancelled::StatusSet => format!("nothing ran for {id}; it is {to} now"),
     }))
 }

@@ -1,9 +1,12 @@
 //! `dispatch trust`.
 
+use dispatch_core::triage::Lane;
+use dispatch_engine::governor;
+
 use crate::args::GlobalArgs;
 use crate::exit::Exit;
 use crate::trust::{self, Approved};
-use crate::wire::Ground;
+use crate::wire::{Ground, Role, World};
 use crate::{approval, output};
 
 /// Shows what changed since it was approved, with what it lets run, and, unless only that was asked for, approves it.
@@ -27,6 +30,15 @@ pub(super) fn run(show: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
     trust::write(&ground.trust_file()?, &Approved::of(&ground.root.path, &setup.subject))?;
     for name in setup.subject.keys() {
         output::line(&format!("approved: {name}"))?;
+    }
+    // One that cannot be used ends no pause; the next command says what is wrong with it.
+    let Ok(world) = World::by_hand(&ground, Role::Pass) else { return Ok(Exit::Done) };
+    for lane in Lane::ALL {
+        if let Some(cause) = governor::configuration_approved(&world.ports(), *lane)? {
+            output::line(&format!(
+                "the {lane} lane is paused (`{cause}`); the next pass finds out whether that is over"
+            ))?;
+        }
     }
     Ok(Exit::Done)
 }

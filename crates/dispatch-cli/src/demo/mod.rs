@@ -88,11 +88,17 @@ fn play_through(place: &Place, program: &Utf8Path, talk: bool) -> anyhow::Result
     dispatch(place, program, &["trust"])?;
     say("First pass: four tasks may start, two at a time; the fifth waits for the first.")?;
     pass(place, program)?;
-    let branch = "task/T-1";
-    say(&format!("A person merges {branch}."))?;
-    repository::merge(place, branch)?;
-    say("Second pass: the first task is done, so the one that waited for it runs.")?;
-    pass(place, program)?;
+    let [first, ..] = &TASKS;
+    match look(place, first)?.branch {
+        Some(branch) => {
+            say(&format!("A person merges {branch}."))?;
+            repository::merge(place, &branch)?;
+            say("Second pass: the first task is done, so the one that waited for it runs.")?;
+            pass(place, program)?;
+        }
+        // Why is in the task's own words, which follow.
+        None => say(&format!("{} was not proposed, so there is nothing to merge.", first.id))?,
+    }
     let tasks = TASKS.iter().map(|task| look(place, task)).collect::<anyhow::Result<Vec<_>>>()?;
     let ok = tasks.iter().all(|task| task.as_expected);
     let board = place.code.join(BOARD);
@@ -210,8 +216,10 @@ fn tell(report: &Report, kept: bool) -> anyhow::Result<()> {
             "{}  {:<12} {:<32} {} ({mark})",
             task.id, task.status, task.title, task.expected
         ))?;
-        if let Some(line) = task.comment.as_deref().and_then(|comment| comment.lines().next()) {
-            output::line(&format!("     {line}"))?;
+        // What went as it should is told by its first line; what did not needs all of it.
+        let shown = if task.as_expected { 1 } else { usize::MAX };
+        for line in task.comment.iter().flat_map(|comment| comment.lines()).take(shown) {
+            output::line(format!("     {line}").trim_end())?;
         }
     }
     output::line("")?;

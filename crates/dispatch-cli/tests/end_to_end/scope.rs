@@ -40,6 +40,32 @@ fn a_hard_path_on_the_frontier_lane_fails() {
     assert_eq!(world.backed_up("T-1", 1), world.kept("T-1", 1));
 }
 
+/// C3.4, C9.5: what the frontier lane lets through is named where a person looks, also without a pull request.
+#[test]
+fn an_undeclared_file_on_the_frontier_lane_is_named_in_the_comment_of_a_pushed_branch() {
+    let Some(world) = World::with_git() else { return };
+    world.worker("T-1", work([("src/parser.rs", "//! A parser.\n"), ("extra.txt", "more\n")]));
+    world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
+    world.configure(|config| config["language"] = "es".into());
+    world.ok(&["trust"]);
+
+    world.proposed("T-1");
+
+    let comment = world.last_comment("T-1");
+    for part in [
+        "**Propuesta**: rama `task/T-1` para `main`",
+        "Cambiados aunque la tarea no los declara:\n\n```text\nextra.txt\n```",
+        "El agente se ejecutó sin confinamiento del núcleo.",
+    ] {
+        assert!(comment.contains(part), "{part}: {comment}");
+    }
+    // The readable log tells what the agent did beside what the dispatcher did.
+    let log = world.ok(&["logs", "T-1"]);
+    for part in ["the agent uses: Edit /", "the agent says: Done.", "scope-check passed: 2 files"] {
+        assert!(log.contains(part), "{part}: {log}");
+    }
+}
+
 /// C3.4, C9.3: other files are allowed on the frontier lane, and those a person should see are marked.
 #[test]
 fn a_file_for_human_review_is_allowed_and_marked_on_the_pull_request() {

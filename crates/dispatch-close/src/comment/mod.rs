@@ -2,13 +2,17 @@
 
 mod words;
 
-use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::attempt::Ordinal;
 use dispatch_core::config::Language;
+use dispatch_core::id::TaskId;
 use dispatch_core::names::{BlockReason, RequeueReason};
 use dispatch_core::object::CommitId;
 
 use self::words::Words;
+use crate::listed::Listed;
+use crate::phrase::Phrase;
 use crate::plan::{Detail, Disposition};
+use crate::pull_request::Remark;
 use crate::text::{code, cut_marked, fenced, first_entries, for_comment, plain};
 
 /// Most files that a comment lists before it counts the rest.
@@ -25,7 +29,10 @@ const LIST_LIMIT: usize = 2 * 1024;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Saved<'a> {
     /// There was nothing to save.
-    Nothing,
+    Nothing {
+        /// The ref or branch with the earlier work that the attempt went on from.
+        from: Option<&'a str>,
+    },
     /// Under a ref of the local repository.
     Kept {
         /// The ref.
@@ -45,20 +52,22 @@ pub enum Saved<'a> {
 /// What a comment about an ended attempt is made of.
 #[derive(Debug, Clone, Copy)]
 pub struct EndComment<'a> {
+    /// The task.
+    pub task: &'a TaskId,
     /// What happens to the task.
     pub disposition: &'a Disposition,
     /// What there is to say about it.
     pub detail: &'a Detail,
     /// The attempt.
-    pub attempt: AttemptNumber,
-    /// How many attempts the task has.
-    pub of: u32,
+    pub attempt: Ordinal,
     /// Where the work is.
     pub saved: Saved<'a>,
     /// Files of the attempt that a person should look at, each with its class (C3.5).
-    pub files: &'a [String],
+    pub files: &'a Listed,
+    /// Files that could not be saved, each with why.
+    pub left_out: &'a Listed,
     /// Tool calls the worker was denied (D10).
-    pub denials: &'a [String],
+    pub denials: &'a Listed,
     /// The attempt's directory, relative to the board root.
     pub log: &'a str,
 }
@@ -66,53 +75,49 @@ pub struct EndComment<'a> {
 /// The comment of a task that is blocked, put back, or taken away.
 pub fn end_comment(language: Language, comment: &EndComment<'_>) -> String {
     let words = Words::of(language);
-    let mut parts = vec![heading(&words, comment)];
+    let mut parts = vec![heading(language, comment)];
     parts.extend(explanation(language, comment.disposition).map(str::to_owned));
-    let detail = detail(&words, comment.detail).join("\n\n");
+    let detail = detail(language, comment.detail).join("\n\n");
     if !detail.is_empty() {
         parts.push(cut_marked(&detail, DETAIL_LIMIT, str::len));
     }
     parts.push(whereabouts(&words, comment.saved));
+    parts.extend(list(words.left_out, comment.left_out));
     parts.extend(list(words.files, comment.files));
     parts.extend(list(words.denials, comment.denials));
     parts.push(format!("{}: {}", words.log, code(comment.log)));
-    parts.push(next_step(&words, comment.disposition).to_owned());
+    parts.push(next_step(&words, comment));
     for_comment(&parts.join("\n\n"))
 }
 
-/// The comment of a task whose work is proposed (C9.6): the address of the pull request, or the branch.
+/// The comment of a task whose work is proposed (C9.6): where, and what whoever looks at it has to know and no pull request
+/// says.
 pub fn proposed_comment(
     language: Language,
-    attempt: AttemptNumber,
-    of: u32,
-    place: &str,
+    attempt: Ordinal,
+    place: &Phrase,
+    remarks: &[Remark],
     log: &str,
 ) -> String {
     let words = Words::of(language);
-    for_comment(&format!(
-        "**{}**: {place}\n\n{} {attempt} {} {of}. {}: {}",
-        words.proposed,
-        words.attempt,
-        words.of,
-        words.log,
-        code(log)
-    ))
+    let mut parts = vec![format!("**{}**: {}", words.proposed, place.text(language))];
+    parts.extend(remarks.iter().flat_map(|remark| {
+        let about = remark.kind.text(language).to_owned();
+        [Some(about), lines(&remark.files, LIST_LIMIT)].into_iter().flatten()
+    }));
+    parts.push(format!("{}. {}: {}", attempt.text(language), words.log, code(log)));
+    for_comment(&parts.join("\n\n"))
 }
 
-fn heading(words: &Words, comment: &EndComment<'_>) -> String {
+fn heading(language: Language, comment: &EndComment<'_>) -> String {
+    let words = Words::of(language);
     let verb = match comment.disposition {
         Disposition::Block(_) => words.blocked,
         Disposition::Requeue(_) => words.requeued,
         Disposition::Leave { .. } => words.cancelled,
     };
-    format!(
-        "**{verb}: {}** ({} {} {} {})",
-        code(comment.disposition.reason()),
-        words.attempt,
-        comment.attempt,
-        words.of,
-        comment.of
-    )
+    let reason = code(comment.disposition.reason());
+    format!("**{verb}: {reason}** ({})", comment.attempt.text(language))
 }
 
 fn explanation(language: Language, disposition: &Disposition) -> Option<&'static str> {
@@ -123,17 +128,20 @@ fn explanation(language: Language, disposition: &Disposition) -> Option<&'static
     }
 }
 
-fn detail(words: &Words, detail: &Detail) -> Vec<String> {
+fn detail(language: Language, detail: &Detail) -> Vec<String> {
+    let words = Words::of(language);
+    let said = |about: &Phrase| plain(about.text(language));
     match detail {
         Detail::Nothing => Vec::new(),
-        Detail::Words(text) => vec![plain(text)],
+        Detail::Words(text) => vec![said(text)],
+        Detail::Error(text) => vec![format!("{}:", words.error), fenced(text)],
         Detail::Question(text) => vec![format!("{}:", words.question), fenced(text)],
-        Detail::Output { about, tail } if tail.trim().is_empty() => vec![plain(about)],
+        Detail::Output { about, tail } if tail.trim().is_empty() => vec![said(about)],
         Detail::Output { about, tail } => {
-            vec![plain(about), format!("{}:", words.output), fenced(tail)]
+            vec![said(about), format!("{}:", words.output), fenced(tail)]
         }
         Detail::List { about, items } => {
-            let mut parts = vec![plain(about)];
+            let mut parts = vec![said(about)];
             parts.extend(lines(items, DETAIL_LIMIT / 2));
             parts
         }
@@ -142,7 +150,10 @@ fn detail(words: &Words, detail: &Detail) -> Vec<String> {
 
 fn whereabouts(words: &Words, saved: Saved<'_>) -> String {
     match saved {
-        Saved::Nothing => words.nothing_to_save.to_owned(),
+        Saved::Nothing { from: None } => words.nothing_to_save.to_owned(),
+        Saved::Nothing { from: Some(from) } => {
+            format!("{} {}: {}", words.nothing_to_save, words.started_from, code(from))
+        }
         Saved::Kept { name, commit, base } => format!(
             "{}: {} ({}). {}: {}",
             words.saved,
@@ -155,7 +166,7 @@ fn whereabouts(words: &Words, saved: Saved<'_>) -> String {
     }
 }
 
-fn list(title: &str, items: &[String]) -> Vec<String> {
+fn list(title: &str, items: &Listed) -> Vec<String> {
     if items.is_empty() {
         return Vec::new();
     }
@@ -165,7 +176,7 @@ fn list(title: &str, items: &[String]) -> Vec<String> {
 }
 
 /// The entries in a fence: file names are a worker's text.
-fn lines(items: &[String], limit: usize) -> Option<String> {
+fn lines(items: &Listed, limit: usize) -> Option<String> {
     if items.is_empty() {
         return None;
     }
@@ -176,9 +187,12 @@ fn lines(items: &[String], limit: usize) -> Option<String> {
     Some(fenced(&shown.join("\n")))
 }
 
-fn next_step<'a>(words: &Words, disposition: &Disposition) -> &'a str {
-    match disposition {
+fn next_step(words: &Words, comment: &EndComment<'_>) -> String {
+    let text = match comment.disposition {
         Disposition::Block(BlockReason::WorkHeld) => words.next_held,
+        Disposition::Block(_) if comment.attempt.is_last() => {
+            return words.next_last.replace("{id}", comment.task.as_str());
+        }
         Disposition::Block(
             BlockReason::BoardTampered
             | BlockReason::ScopeCheckFailed
@@ -189,7 +203,8 @@ fn next_step<'a>(words: &Words, disposition: &Disposition) -> &'a str {
         Disposition::Requeue(RequeueReason::TaskEdited) => words.next_edited,
         Disposition::Requeue(_) => words.next_nothing,
         Disposition::Leave { .. } => words.next_cancelled,
-    }
+    };
+    text.to_owned()
 }
 
 #[cfg(test)]

@@ -2,10 +2,12 @@
 
 use std::fmt::Write as _;
 
-use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::attempt::Ordinal;
+use dispatch_core::config::Language;
 use dispatch_core::id::TaskId;
 use dispatch_core::task::{ChecklistItem, Task};
 
+use crate::listed::Listed;
 use crate::text::{code, cut_chars, cut_marked, first_entries, inert, one_line, plain};
 
 /// The longest title we give, in characters (C9.2).
@@ -29,43 +31,111 @@ pub struct BodyFacts<'a> {
     /// The task.
     pub task: &'a Task,
     /// The attempt.
-    pub attempt: AttemptNumber,
-    /// How many attempts the task has.
-    pub of: u32,
+    pub attempt: Ordinal,
+    /// The language of our own words.
+    pub language: Language,
     /// The changed files, shown.
-    pub files: &'a [String],
-    /// The test command that ran, and what came of it; none when no test ran.
-    pub test: Option<(&'a str, &'a str)>,
+    pub files: &'a Listed,
+    /// The test command that passed; none when no test ran.
+    pub test: Option<&'a str>,
     /// What the reviewer said; none when none was asked.
     pub review: Option<&'a str>,
     /// Files in which the base and this work conflict.
-    pub conflicts: &'a [String],
-    /// What weakens the proof and must be said: checks run in the slot, no confinement, uncovered files.
+    pub conflicts: &'a Listed,
+    /// What weakens the proof and must be said.
     pub remarks: &'a [Remark],
     /// Files a person should look at, each with its class.
-    pub human_review: &'a [String],
+    pub human_review: &'a Listed,
     /// The attempt's directory, relative to the board root.
     pub log: &'a str,
 }
 
-/// Something that a person who looks at the proof must know.
+dispatch_core::catalogue! {
+    /// Something that a person who looks at the proof must know.
+    pub enum RemarkKind {
+        /// `checks.tree: "slot"` (C5.2).
+        CheckedInSlot {
+            en: "The checks ran in the worker's own slot (`checks.tree` is `slot`).",
+            es: "Las comprobaciones se ejecutaron en el propio puesto del agente (`checks.tree` es `slot`).",
+        },
+        /// W3.3.
+        Unconfined {
+            en: "The worker ran without kernel confinement.",
+            es: "El agente se ejecutó sin confinamiento del núcleo.",
+        },
+        /// D6.6: with what git said.
+        BaseLeftOut {
+            en: "The base is not merged into this work, since git could not tell whether it fits:",
+            es: "La base no se fusionó en este trabajo, pues git no pudo saber si encaja:",
+        },
+        /// C5.1.
+        NotFormatted { en: "No formatter covers:", es: "Ningún formateador cubre:" },
+        /// C6.
+        Generated { en: "Generated:", es: "Generados:" },
+        /// Allowed on a lane that does not need files to be declared (C3.4).
+        Undeclared {
+            en: "Changed although the task does not declare them:",
+            es: "Cambiados aunque la tarea no los declara:",
+        },
+        /// C9.3.
+        ForReview {
+            en: "Allowed, but a person should look at them:",
+            es: "Permitidos, pero una persona debería mirarlos:",
+        },
+    }
+}
+
+dispatch_core::catalogue! {
+    /// The fixed words of a body.
+    enum BodyWord {
+        Summary { en: "Summary", es: "Resumen" },
+        Criteria { en: "Acceptance criteria", es: "Criterios de aceptación" },
+        FilesChanged { en: "Files changed ({count})", es: "Ficheros cambiados ({count})" },
+        Checks { en: "Checks", es: "Comprobaciones" },
+        Passed { en: "passed", es: "superada" },
+        NoTest { en: "No test command ran.", es: "No se ejecutó ninguna orden de prueba." },
+        Reviewer { en: "Reviewer", es: "Revisor" },
+        Conflicts { en: "Conflicts with the base", es: "Conflictos con la base" },
+        ConflictsSaid {
+            en: "The base could not be merged cleanly; these files conflict:",
+            es: "La base no se pudo fusionar limpiamente; estos ficheros entran en conflicto:",
+        },
+        Remarks { en: "Remarks", es: "Observaciones" },
+        MadeBy {
+            en: "Task {id}, {attempt}, made by dispatch. Logs: {log}",
+            es: "Tarea {id}, {attempt}, hecho por dispatch. Registros: {log}",
+        },
+        ForReview { en: "For a person to look at", es: "Para que lo mire una persona" },
+        ForReviewSaid {
+            en: "These files are allowed, but a person should look at them:",
+            es: "Estos ficheros están permitidos, pero una persona debería mirarlos:",
+        },
+        AndMore { en: "… and {count} more", es: "… y {count} más" },
+    }
+}
+
+/// What is remarked, with the files it is about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Remark {
-    /// Our own words.
-    pub text: String,
+    /// What.
+    pub kind: RemarkKind,
     /// The files it is about.
-    pub files: Vec<String>,
+    pub files: Listed,
 }
 
 impl Remark {
     /// A remark about no file in particular.
-    pub fn new(text: impl Into<String>) -> Self {
-        Self { text: text.into(), files: Vec::new() }
+    pub fn new(kind: RemarkKind) -> Self {
+        Self { kind, files: Listed::default() }
     }
 
-    fn render(&self) -> String {
-        let text = unmarked(&one_line(&self.text));
-        if self.files.is_empty() { text } else { format!("{text}\n\n{}", file_list(&self.files)) }
+    fn render(&self, language: Language) -> String {
+        let text = self.kind.text(language).to_owned();
+        if self.files.is_empty() {
+            text
+        } else {
+            format!("{text}\n\n{}", file_list(language, &self.files))
+        }
     }
 }
 
@@ -115,10 +185,13 @@ pub fn title(id: &TaskId, title: &str) -> String {
 impl Body {
     /// Puts the sections together.
     pub fn new(facts: &BodyFacts<'_>) -> Self {
+        let language = facts.language;
         let human_review = (!facts.human_review.is_empty()).then(|| {
             format!(
-                "### For a person to look at\n\nThese files are allowed, but a person should look at them:\n\n{}",
-                file_list(facts.human_review)
+                "### {}\n\n{}\n\n{}",
+                BodyWord::ForReview.text(language),
+                BodyWord::ForReviewSaid.text(language),
+                file_list(language, facts.human_review)
             )
         });
         Self { main: main_section(facts), human_review }
@@ -162,35 +235,35 @@ fn replace(body: &str, section: Section, text: Option<&str>) -> String {
 }
 
 fn main_section(facts: &BodyFacts<'_>) -> String {
-    let task = facts.task;
-    let mut parts = vec!["## Summary".to_owned(), summary(task)];
-    parts.push("## Acceptance criteria".to_owned());
+    let (task, language) = (facts.task, facts.language);
+    let word = |word: BodyWord| word.text(language);
+    let title = |of: BodyWord| format!("## {}", word(of));
+    let mut parts = vec![title(BodyWord::Summary), summary(task)];
+    parts.push(title(BodyWord::Criteria));
     parts.push(cut(&criteria(&task.acceptance), PART_LIMIT));
-    parts.push(format!("## Files changed ({})", facts.files.len()));
-    parts.push(file_list(facts.files));
-    parts.push("## Checks".to_owned());
+    let count = facts.files.len();
+    parts.push(format!("## {}", BodyWord::FilesChanged.render(language, &[("count", &count)])));
+    parts.push(file_list(language, facts.files));
+    parts.push(title(BodyWord::Checks));
     parts.push(match facts.test {
-        Some((command, result)) => format!("{} — {}", code(command), one_line(result)),
-        None => "No test command ran.".to_owned(),
+        Some(command) => format!("{} — {}", code(command), word(BodyWord::Passed)),
+        None => word(BodyWord::NoTest).to_owned(),
     });
     if let Some(review) = facts.review {
-        parts.extend(["## Reviewer".to_owned(), cut(&inert(review), PART_LIMIT)]);
+        parts.extend([title(BodyWord::Reviewer), cut(&inert(review), PART_LIMIT)]);
     }
     if !facts.conflicts.is_empty() {
-        parts.push("## Conflicts with the base".to_owned());
-        parts.push("The base could not be merged cleanly; these files conflict:".to_owned());
-        parts.push(file_list(facts.conflicts));
+        parts.push(title(BodyWord::Conflicts));
+        parts.push(word(BodyWord::ConflictsSaid).to_owned());
+        parts.push(file_list(language, facts.conflicts));
     }
     if !facts.remarks.is_empty() {
-        parts.push("## Remarks".to_owned());
-        parts.extend(facts.remarks.iter().map(Remark::render));
+        parts.push(title(BodyWord::Remarks));
+        parts.extend(facts.remarks.iter().map(|remark| remark.render(language)));
     }
-    parts.push(format!(
-        "Task {}, attempt {} of {}, made by dispatch. Logs: {}",
-        task.id,
-        facts.attempt,
-        facts.of,
-        code(facts.log)
+    parts.push(BodyWord::MadeBy.render(
+        language,
+        &[("id", &task.id), ("attempt", &facts.attempt.text(language)), ("log", &code(facts.log))],
     ));
     parts.join("\n\n")
 }
@@ -216,10 +289,10 @@ fn criteria(items: &[ChecklistItem]) -> String {
 }
 
 /// File names are a worker's text, inert like any other.
-fn file_list(files: &[String]) -> String {
+fn file_list(language: Language, files: &Listed) -> String {
     let (mut lines, left_out) = first_entries(files, MAX_FILES, LIST_LIMIT);
     if left_out > 0 {
-        lines.push(format!("… and {left_out} more"));
+        lines.push(BodyWord::AndMore.render(language, &[("count", &left_out)]));
     }
     inert(&lines.join("\n"))
 }

@@ -1,18 +1,22 @@
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::message::english_in;
 use dispatch_core::task::Task;
 use proptest::prelude::*;
 
 use super::*;
 use crate::testing::task;
 
-fn facts<'a>(task: &'a Task, human_review: &'a [String], files: &'a [String]) -> BodyFacts<'a> {
+static NONE: Listed = Listed { items: Vec::new(), more: 0 };
+
+fn facts<'a>(task: &'a Task, human_review: &'a Listed, files: &'a Listed) -> BodyFacts<'a> {
     BodyFacts {
         task,
-        attempt: AttemptNumber::FIRST,
-        of: 3,
+        attempt: Ordinal { number: AttemptNumber::FIRST, counted: 1, counts: true, of: 3 },
+        language: Language::En,
         files,
-        test: Some(("cargo test -p slug", "passed")),
+        test: Some("cargo test -p slug"),
         review: None,
-        conflicts: &[],
+        conflicts: &NONE,
         remarks: &[],
         human_review,
         log: ".dispatch/T-5/attempt-1",
@@ -28,8 +32,8 @@ fn finished(summary: &str) -> Task {
 #[test]
 fn c9_2_a_body_says_what_was_asked_what_changed_and_how_it_was_proved() {
     let task = finished("Adds `slug()`.\nFixes #7, see @octocat");
-    let files = ["src/slug.rs".to_owned(), "Cargo.lock".to_owned()];
-    let review = ["human-review: Cargo.lock (`Cargo.lock`)".to_owned()];
+    let files = ["src/slug.rs", "Cargo.lock"].into_iter().collect();
+    let review = ["human-review: Cargo.lock (`Cargo.lock`)"].into_iter().collect();
     let body = Body::new(&facts(&task, &review, &files)).render();
     insta::assert_snapshot!(body.replace('\u{2060}', "·"), @r"
     <!-- dispatch:begin -->
@@ -74,17 +78,17 @@ fn c9_2_a_body_says_what_was_asked_what_changed_and_how_it_was_proved() {
 #[test]
 fn n32_n63_c9_3_on_reuse_a_persons_text_stays_and_only_our_sections_change() {
     let task = finished("First.");
-    let old = Body::new(&facts(&task, &[], &[])).render();
+    let old = Body::new(&facts(&task, &NONE, &NONE)).render();
     let edited = format!("A person's words above.\r\n\r\n{old}\n\nAnd below.");
     let task = finished("Second.");
-    let review = ["human-review: Cargo.lock".to_owned()];
-    let merged = merge_body(&edited, &Body::new(&facts(&task, &review, &[])));
+    let review = ["human-review: Cargo.lock"].into_iter().collect();
+    let merged = merge_body(&edited, &Body::new(&facts(&task, &review, &NONE)));
     assert!(merged.starts_with("A person's words above.\n\n<!-- dispatch:begin -->"));
     assert!(merged.contains("-->\n\nAnd below."));
     assert!(merged.contains("Second.") && !merged.contains("First."));
     assert!(merged.ends_with("<!-- dispatch:human-review:end -->"));
 
-    let gone = merge_body(&merged, &Body::new(&facts(&task, &[], &[])));
+    let gone = merge_body(&merged, &Body::new(&facts(&task, &NONE, &NONE)));
     assert!(!gone.contains("human-review:begin") && gone.contains("And below."));
 }
 
@@ -92,11 +96,10 @@ fn n32_n63_c9_3_on_reuse_a_persons_text_stays_and_only_our_sections_change() {
 #[test]
 fn c9_2_a_workers_text_pushes_nothing_out() {
     let task = finished(&"all is well\n".repeat(6000));
-    let names: Vec<String> =
-        (0..300).map(|number| format!("{number}{}", "x".repeat(4000))).collect();
+    let names: Listed = (0..300).map(|number| format!("{number}{}", "x".repeat(4000))).collect();
     let remarks = [
-        Remark::new("The worker ran without kernel confinement."),
-        Remark { text: "No formatter covers:".to_owned(), files: names.clone() },
+        Remark::new(RemarkKind::Unconfined),
+        Remark { kind: RemarkKind::NotFormatted, files: names.clone() },
     ];
     let review = format!("approve\n{}", "well done\n".repeat(6000));
     let facts = BodyFacts {
@@ -126,8 +129,8 @@ fn c9_2_a_workers_text_pushes_nothing_out() {
 #[test]
 fn c9_2_a_files_name_acts_nowhere() {
     let task = finished("Done.");
-    let names = ["closes #12 @org/team.txt".to_owned()];
-    let remarks = [Remark { text: "No formatter covers:".to_owned(), files: names.to_vec() }];
+    let names: Listed = ["closes #12 @org/team.txt"].into_iter().collect();
+    let remarks = [Remark { kind: RemarkKind::NotFormatted, files: names.clone() }];
     let facts = BodyFacts { remarks: &remarks, conflicts: &names, ..facts(&task, &names, &names) };
     let body = Body::new(&facts).render();
     assert!(!body.contains("#12") && !body.contains("@org"), "{body}");
@@ -144,12 +147,38 @@ fn c9_2_title_is_one_line_of_at_most_200_characters() {
 #[test]
 fn c9_2_a_body_is_cut_below_the_forges_limit_with_the_cut_marked() {
     let task = finished(&"long line of words\n".repeat(8000));
-    let review: Vec<String> = (0..9000).map(|n| format!("human-review: f{n}")).collect();
+    let review: Listed = (0..9000).map(|n| format!("human-review: f{n}")).collect();
     let body =
         merge_body(&"a person's essay\n".repeat(1000), &Body::new(&facts(&task, &review, &review)));
     assert!(chars(&body) <= BODY_LIMIT, "{}", chars(&body));
     assert!(body.contains("[cut: ") && body.contains("<!-- dispatch:end -->"));
     assert_eq!(body.matches("a person's essay").count(), 1000);
+}
+
+/// K3: our words around a worker's are the board's language.
+#[test]
+fn k3_a_spanish_body_holds_no_english_outside_what_is_quoted() {
+    assert_eq!((BodyWord::faults(), RemarkKind::faults()), (Vec::new(), Vec::new()));
+    let mut task = finished("It is done.");
+    task.acceptance.clear();
+    let names: Listed = (0..400).map(|number| format!("the file {number}")).collect();
+    let remarks: Vec<Remark> =
+        RemarkKind::ALL.iter().map(|kind| Remark { kind: *kind, files: names.clone() }).collect();
+    for test in [None, Some("cargo test")] {
+        let facts = BodyFacts {
+            language: Language::Es,
+            test,
+            review: Some("approve: it is good"),
+            conflicts: &names,
+            remarks: &remarks,
+            ..facts(&task, &names, &names)
+        };
+        let body = Body::new(&facts).render();
+        let ours = body.split("```").step_by(2).collect::<Vec<_>>().join(" ");
+        let ours = ours.replace("dispatch:human-review", " ");
+        assert_eq!(english_in(&ours), Vec::<String>::new(), "{body}");
+        assert!(body.contains("## Ficheros cambiados (400)") && body.contains("… y "), "{body}");
+    }
 }
 
 proptest! {
@@ -162,10 +191,10 @@ proptest! {
         summary in "([a-z@#/`<>! \\n]|<!-- dispatch:(human-review:)?(begin|end) -->){0,40}",
         again in "[a-z\\n`]{0,40}",
     ) {
-        let first = Body::new(&facts(&finished(&summary), &[], &[])).render();
+        let first = Body::new(&facts(&finished(&summary), &NONE, &NONE)).render();
         let current = format!("{above}\n{first}\n{below}");
         let task = finished(&again);
-        let next = Body::new(&facts(&task, &[], &[]));
+        let next = Body::new(&facts(&task, &NONE, &NONE));
         let merged = merge_body(&current, &next);
         let before = format!("{above}\n<!-- dispatch:begin -->");
         prop_assert!(merged.starts_with(&before), "{:?}", merged);

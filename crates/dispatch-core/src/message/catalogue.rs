@@ -51,12 +51,14 @@ macro_rules! catalogue {
                 $crate::message::fill(self.text(language), values)
             }
 
-            /// The messages whose placeholders differ between the languages, or whose text is empty.
+            /// The messages whose placeholders differ between the languages, whose text is empty, or whose Spanish
+            /// text holds English.
             pub fn faults() -> Vec<Self> {
                 let odd = |message: &Self| {
                     let placeholders = |language| $crate::message::placeholders(message.text(language));
+                    let spanish = message.text($crate::config::Language::Es);
                     let languages = $crate::config::Language::ALL;
-                    languages.iter().any(|language| {
+                    !$crate::message::english_in(spanish).is_empty() || languages.iter().any(|language| {
                         message.text(*language).trim().is_empty()
                             || placeholders(*language) != placeholders($crate::config::Language::En)
                     })
@@ -99,6 +101,29 @@ pub fn placeholders(text: &str) -> Vec<&str> {
     names
 }
 
+/// English words in a text that should hold none: function words that are no Spanish ones, outside back-ticks,
+/// placeholders and the names of statuses.
+pub fn english_in(text: &str) -> Vec<String> {
+    const WORDS: &[&str] = &[
+        "the", "this", "that", "these", "those", "is", "are", "was", "were", "has", "have", "had",
+        "and", "or", "of", "to", "for", "from", "with", "without", "which", "what", "who", "not",
+        "it", "its", "at", "by", "be", "been", "can", "could", "may", "will", "would", "does",
+        "did", "an", "as", "if", "into", "only", "then", "there", "when", "where", "why", "how",
+        "until", "after", "before", "while", "you", "your", "on", "in",
+    ];
+    const STATUSES: &[&str] = &["In Progress", "To Do"];
+    let outside: String = text.split('`').step_by(2).collect::<Vec<_>>().join(" ");
+    let outside = placeholders(&outside)
+        .iter()
+        .fold(outside.clone(), |text, name| text.replace(&format!("{{{name}}}"), " "));
+    let outside = STATUSES.iter().fold(outside, |text, status| text.replace(status, " "));
+    outside
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| WORDS.contains(&word.to_lowercase().as_str()))
+        .map(str::to_owned)
+        .collect()
+}
+
 /// What stands before the next `{name}`, the name, and what follows it. Other braces are text.
 fn next_placeholder(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
@@ -123,6 +148,17 @@ mod tests {
     fn values_are_inserted_as_data() {
         let filled = fill("{a} and {b}, {c} { d } {}", &[("a", &"{b}"), ("b", &2)]);
         assert_eq!(filled, "{b} and 2, {c} { d } {}");
+    }
+
+    #[test]
+    fn k3_english_is_found_in_spanish_outside_back_ticks_only() {
+        assert_eq!(
+            english_in("Hay 0 tareas `in the lane`; until mañana, The fin"),
+            ["until", "The"]
+        );
+        assert!(
+            english_in("Devuelta a In Progress: la tarea sigue a solas, con su rama.").is_empty()
+        );
     }
 
     #[test]

@@ -103,5 +103,8 @@ mod tests {
                 assert!(sentences.insert(pause_sentence(*language, *cause)), "{cause}");
             }
         }
+        for text in PauseCause::ALL.iter().map(|cause| pause_sentence(Language::Es, *cause)) {
+            assert!(crate::message::english_in(text).is_empty(), "{text}");
+        }
     }
 }

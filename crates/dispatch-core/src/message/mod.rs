@@ -5,7 +5,7 @@
 mod catalogue;
 mod causes;
 
-pub use catalogue::{fill, placeholders};
+pub use catalogue::{english_in, fill, placeholders};
 pub use causes::pause_sentence;
 
 use crate::config::Language;

@@ -10,6 +10,7 @@ use crate::nearest::nearest;
 pub const PLACEHOLDERS: &[&str] = &[
     "approach",
     "attempt",
+    "attempt_of",
     "attempts",
     "base_branch",
     "board_command",

@@ -3,18 +3,21 @@ use std::collections::BTreeSet;
 use camino::Utf8PathBuf;
 
 use super::*;
-use crate::attempt::AttemptNumber;
+use crate::attempt::{AttemptNumber, Ordinal};
 use crate::task::{Comment, Task};
 use crate::testing::task;
 use crate::triage::{ExecutionPath, Lane};
+
+fn ordinal(number: u32, counted: u32) -> Ordinal {
+    Ordinal { number: AttemptNumber::new(number).unwrap(), counted, counts: true, of: 3 }
+}
 
 fn input<'a>(task: &'a Task, lane: Lane, owned_dod: &'a BTreeSet<u32>) -> PromptInput<'a> {
     PromptInput {
         task,
         lane,
         path: ExecutionPath::Direct,
-        attempt: AttemptNumber::FIRST,
-        attempts: 3,
+        attempt: ordinal(1, 1),
         slot: "/code/.claude/worktrees/dispatch-1".into(),
         board_root: "/code".into(),
         board_command: "/opt/dispatch/worker-edit T-5",
@@ -279,7 +282,7 @@ fn d8_1_a_retry_ends_with_the_earlier_attempts() {
     let owned = BTreeSet::new();
     for lane in [Lane::Local, Lane::Frontier] {
         let mut input = input(&task, lane, &owned);
-        input.attempt = AttemptNumber::FIRST.next();
+        input.attempt = ordinal(2, 2);
         input.earlier.continues = true;
         let prompt = build_prompts(&input).unwrap().prompt;
         let (_, last) = prompt.split_once("# Earlier attempts\n").unwrap();

@@ -13,7 +13,8 @@ use super::fence::{fenced, inline};
 use super::retry::{Earlier, retry_block};
 use super::template::{TemplateError, fill};
 use super::{CLOSE_ATTEMPT, CONTRACT, FRONTIER_ADDENDUM, FRONTIER_ENTRY, LOCAL_SYSTEM};
-use crate::attempt::AttemptNumber;
+use crate::attempt::{AttemptNumber, Ordinal};
+use crate::config::Language;
 use crate::task::Task;
 use crate::triage::{ExecutionPath, Lane};
 
@@ -35,9 +36,7 @@ pub struct PromptInput<'a> {
     /// The path.
     pub path: ExecutionPath,
     /// The attempt.
-    pub attempt: AttemptNumber,
-    /// How many attempts the task has.
-    pub attempts: u32,
+    pub attempt: Ordinal,
     /// The slot.
     pub slot: &'a Utf8Path,
     /// The board root.
@@ -268,10 +267,10 @@ fn frontier_blocks(input: &PromptInput<'_>, entry: &str) -> Blocks {
 
 fn earlier_block(input: &PromptInput<'_>) -> Option<String> {
     let block = retry_block(&input.task.comments, &input.earlier)?;
-    let title = if input.attempt == AttemptNumber::FIRST {
+    let title = if input.attempt.number == AttemptNumber::FIRST {
         "# Comments".to_owned()
     } else {
-        format!("# Earlier attempts\n\nThis is attempt {} of {}.", input.attempt, input.attempts)
+        format!("# Earlier attempts\n\nThis is {}.", input.attempt.text(Language::En))
     };
     Some(format!("{title}\n\n{block}"))
 }
@@ -306,8 +305,9 @@ fn values(input: &PromptInput<'_>) -> BTreeMap<&'static str, String> {
     });
     BTreeMap::from([
         ("approach", approach(input)),
-        ("attempt", input.attempt.to_string()),
-        ("attempts", input.attempts.to_string()),
+        ("attempt", input.attempt.number.to_string()),
+        ("attempt_of", input.attempt.text(Language::En)),
+        ("attempts", input.attempt.of.to_string()),
         ("base_branch", input.base_branch.to_owned()),
         ("board_command", input.board_command.to_owned()),
         ("board_root", input.board_root.to_string()),

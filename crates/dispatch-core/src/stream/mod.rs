@@ -13,6 +13,7 @@
 mod line;
 mod shorten;
 mod summary;
+mod told;
 
 pub use summary::{AgentError, Denial, Init, ResultEvent, StreamSummary};
 

@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::line::{Line, read};
 use super::shorten::Shortener;
+use super::told::Told;
 
 /// How many denials are remembered one by one; the others are counted.
 const DENIALS_KEPT: usize = 50;
@@ -58,6 +59,7 @@ pub struct StreamSummary {
     denials: Vec<Denial>,
     denials_beyond: u64,
     calls: VecDeque<Call>,
+    told: Told,
     last_message_id: Option<String>,
     /// The beginning of a line whose end has not come yet.
     pub(super) pending: Vec<u8>,
@@ -87,6 +89,7 @@ impl Default for StreamSummary {
             denials: Vec::new(),
             denials_beyond: 0,
             calls: VecDeque::new(),
+            told: Told::default(),
             last_message_id: None,
             pending: Vec::new(),
             long: None,
@@ -183,6 +186,12 @@ impl StreamSummary {
         self.denials.len() as u64 + self.denials_beyond
     }
 
+    /// What the agent said and which tools it used since this was asked last, a readable line each, at most some thousand
+    /// in all.
+    pub fn take_told(&mut self) -> Vec<String> {
+        self.told.take()
+    }
+
     /// A line of which not even the skeleton could be held.
     pub(super) fn unreadable_line(&mut self) {
         self.lines += 1;
@@ -275,18 +284,31 @@ impl StreamSummary {
             self.last_message_id = id;
         }
         for block in message.get("content").and_then(Value::as_array).into_iter().flatten() {
-            if block.get("type").and_then(Value::as_str) == Some("tool_use") {
-                self.tool_calls += 1;
-                if self.calls.len() == CALLS_KEPT {
-                    self.calls.pop_front();
+            match block.get("type").and_then(Value::as_str) {
+                Some("tool_use") => self.tool_call(block, own),
+                Some("text") => {
+                    let said = block.get("text").and_then(Value::as_str).unwrap_or_default();
+                    self.told.say(if own { "the agent says" } else { "a sub-agent says" }, said);
                 }
-                self.calls.push_back(Call {
-                    id: text(block, "id").unwrap_or_default(),
-                    tool: text(block, "name").unwrap_or_default(),
-                    subject: subject(block.get("input")),
-                });
+                // Thinking, and what a newer agent puts there.
+                Some(_) | None => {}
             }
         }
+    }
+
+    fn tool_call(&mut self, block: &Value, own: bool) {
+        self.tool_calls += 1;
+        if self.calls.len() == CALLS_KEPT {
+            self.calls.pop_front();
+        }
+        let call = Call {
+            id: text(block, "id").unwrap_or_default(),
+            tool: text(block, "name").unwrap_or_default(),
+            subject: subject(block.get("input")),
+        };
+        let who = if own { "the agent uses" } else { "a sub-agent uses" };
+        self.told.say(who, &format!("{} {}", call.tool, call.subject));
+        self.calls.push_back(call);
     }
 
     fn tool_results(&mut self, event: &Value) {

@@ -96,6 +96,27 @@ fn d10_denials_come_from_tool_errors_too_and_each_once() {
     assert_eq!((summary.tool_calls, summary.tool_errors), (3, 3));
 }
 
+/// What an agent says and does is a line each, taken once.
+#[test]
+fn what_the_agent_says_and_does_is_told_in_order() {
+    let stream = [
+        r#"{"type":"assistant","message":{"id":"m","content":[{"type":"thinking","thinking":"hm"},{"type":"text","text":"I look\nat it.\u001b[2J"}]}}"#,
+        r#"{"type":"assistant","message":{"id":"m","content":[{"type":"tool_use","id":"t1","name":"Bash","input":{"command":"cargo test"}}]}}"#,
+        r#"{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"n","content":[{"type":"tool_use","id":"t2","name":"Read","input":{"file_path":"a.rs"}}]}}"#,
+    ]
+    .join("\n");
+    let mut summary = summary_of(stream.as_bytes(), 50);
+    assert_eq!(
+        summary.take_told(),
+        [
+            r"the agent says: I look at it.\u{1b}[2J",
+            "the agent uses: Bash cargo test",
+            "a sub-agent uses: Read a.rs",
+        ]
+    );
+    assert!(summary.take_told().is_empty());
+}
+
 #[test]
 fn d9_11_a_second_session_with_other_tools_is_kept() {
     let init = |tools: &str| {

@@ -6,6 +6,7 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Phase, Record, Request, SlotEntry};
 use dispatch_core::slot::SlotName;
+use dispatch_core::status::Status;
 use serde::Serialize;
 
 use super::{ByHandError, kept_at};
@@ -34,6 +35,8 @@ pub enum Released {
         task: TaskId,
         /// Where what lay in it is kept, when something did.
         kept: Option<String>,
+        /// Whether the task is `Queued` again, and may be started at once.
+        queued: bool,
     },
     /// A supervisor saves what is in it and then frees it.
     Recovering {
@@ -59,8 +62,8 @@ pub fn release_slot(
         return Err(ByHandError::Refused(text));
     };
     let Some(task) = entry.task_id.clone() else { return unheld(ports, entry).map_err(failed) };
-    let lock = match ports.store.try_task_lock(&task).map_err(&failed)? {
-        TryLock::Taken(lock) => lock,
+    let (lock, asked) = match ports.store.try_task_lock(&task).map_err(&failed)? {
+        TryLock::Taken(lock) => (lock, None),
         TryLock::Busy(holder) if !force => {
             return Err(ByHandError::Refused(format!(
                 "slot {name} has a live attempt of {task} ({holder}): wait for its end, run `dispatch cancel {task}`, \
@@ -68,10 +71,10 @@ pub fn release_slot(
             )));
         }
         TryLock::Busy(_) => match wait_for_end(ports, &task).map_err(&failed)? {
-            Waited::Ended(lock) => lock,
+            Waited::Ended { lock, attempt } => (lock, attempt),
             Waited::Anew { attempt } => {
                 let kept = Some(kept_at(&task, attempt));
-                return Ok(Released::Freed { task, kept });
+                return Ok(Released::Freed { task, kept, queued: true });
             }
             Waited::StillThere => {
                 return Err(ByHandError::Refused(format!(
@@ -81,7 +84,7 @@ pub fn release_slot(
             }
         },
     };
-    released(ports, entry, task, lock).map_err(failed)
+    released(ports, entry, task, lock, asked).map_err(failed)
 }
 
 /// Takes the mark from a slot that is held for no task; what lies in it is saved before its next use (D6.5).
@@ -94,7 +97,12 @@ fn unheld(ports: &Ports<'_>, entry: &SlotEntry) -> Result<Released, PortError> {
 /// What came of asking a supervisor to end.
 enum Waited {
     /// It is gone, and its lock is ours.
-    Ended(Box<dyn TaskLock>),
+    Ended {
+        /// The lock.
+        lock: Box<dyn TaskLock>,
+        /// The attempt that was asked to end.
+        attempt: Option<AttemptNumber>,
+    },
     /// It is gone, its work is saved, and the task, queued again, was given to a new one already.
     Anew {
         /// The attempt that was asked to end.
@@ -111,7 +119,7 @@ fn wait_for_end(ports: &Ports<'_>, task: &TaskId) -> Result<Waited, PortError> {
     let since = ports.clock.beat();
     loop {
         if let TryLock::Taken(lock) = ports.store.try_task_lock(task)? {
-            return Ok(Waited::Ended(lock));
+            return Ok(Waited::Ended { lock, attempt: asked });
         }
         let present = ports.store.record(task)?.map(|record| record.attempt);
         if let (Some(attempt), true) = (asked, present > asked) {
@@ -130,6 +138,7 @@ fn released(
     entry: &SlotEntry,
     task: TaskId,
     lock: Box<dyn TaskLock>,
+    asked: Option<AttemptNumber>,
 ) -> Result<Released, PortError> {
     let record = ports.store.record(&task)?.filter(|record| record.slot == entry.name);
     let still_bound = ports
@@ -150,14 +159,20 @@ fn released(
         return Ok(Released::Recovering { task, kept });
     }
     if !still_bound {
-        return Ok(Released::WasFree);
+        // Its supervisor freed it when it was asked to end.
+        return Ok(asked.map_or(Released::WasFree, |attempt| Released::Freed {
+            kept: Some(kept_at(&task, attempt)),
+            task,
+            queued: true,
+        }));
     }
     let place = SlotPlace { name: entry.name.clone(), path: entry.path.clone() };
     let kept = ports.vcs.rescue(&place)?.map(|(name, _)| name);
     ports.store.change_slot(&entry.name, &SlotChange::Unhold { task: Some(task.clone()) })?;
     ports.store.change_slot(&entry.name, &SlotChange::Free { task: task.clone() })?;
     drop(lock);
-    Ok(Released::Freed { task, kept })
+    let queued = ports.board.task(&task)?.is_some_and(|task| task.status == Status::Queued);
+    Ok(Released::Freed { task, kept, queued })
 }
 
 /// Whether a supervisor can carry on what an ended attempt holds: one whose hand-over cannot be used was given up.

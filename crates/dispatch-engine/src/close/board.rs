@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use dispatch_close::acceptance::{Acceptance, OwnedItem, judge_acceptance};
 use dispatch_close::execute::{Fault, Stop};
-use dispatch_close::plan::{Detail, Disposition, Failure};
+use dispatch_close::phrase::Said;
+use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::{Checklist, Task};
@@ -62,13 +63,7 @@ pub(crate) fn fresh_task(attempt: &mut Attempt<'_>, step: CloseStep) -> Result<T
     wait_for_board(attempt)?;
     let read = attempt.ports.board.task(attempt.id());
     let task = read.map_err(|error| Trouble::Fault(Fault { cause: None, why: error.chain() }))?;
-    task.ok_or_else(|| {
-        Trouble::Failed(Failure {
-            step: Some(step),
-            disposition: Disposition::Leave { to: None },
-            detail: Detail::Words("the board does not hold the task any more".to_owned()),
-        })
-    })
+    task.ok_or_else(|| Failure::taken_away(Some(step), Said::TaskGone.phrase(&[])).into())
 }
 
 /// What would make the board program run a command, when it is in the task's own file (B2.7).
@@ -84,7 +79,8 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         Err(trouble) => {
             return Err(match hostile(attempt) {
                 Some(problem) => {
-                    let detail = Detail::Words(problem);
+                    let about = Said::HostileFile.phrase(&[]);
+                    let detail = Detail::Output { about, tail: problem };
                     Failure::found(step, BlockReason::BoardTampered, detail).into()
                 }
                 None => trouble,
@@ -92,11 +88,8 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         }
     };
     if task.status != Status::InProgress {
-        return Err(Trouble::Failed(Failure {
-            step: Some(step),
-            disposition: Disposition::Leave { to: None },
-            detail: Detail::Words(format!("a person set the status to {}", task.status)),
-        }));
+        let set = Said::StatusSet.phrase(&[("status", &task.status)]);
+        return Err(Failure::taken_away(Some(step), set).into());
     }
     let Some(snapshot) = &attempt.state.snapshot else {
         let why = "the task as it was at the start was not kept";
@@ -106,8 +99,8 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     if changes.is_empty() {
         return Ok(None);
     }
-    let about = "Protected parts of the task that read differently now:".to_owned();
-    let items = changes.iter().map(ToString::to_string).collect();
+    let about = Said::Protected.phrase(&[]);
+    let items = changes.iter().collect();
     let detail = Detail::List { about, items };
     // Under confinement only a person can have edited them.
     Err(Trouble::Failed(if attempt.context.confined {
@@ -129,12 +122,12 @@ pub(crate) fn acceptance(attempt: &mut Attempt<'_>) -> Step {
         Acceptance::Unmet(items) => {
             let lint = attempt.policies.owned.open_items(&task, OwnedItem::Lint);
             let about = if lint.is_empty() || attempt.close().linted {
-                "Still open:"
+                Said::StillOpen
             } else {
-                "Still open (no formatter or linter is configured for the changed files, so none of them proved \
-                 anything):"
+                Said::StillOpenUnproved
             };
-            let detail = Detail::List { about: about.to_owned(), items };
+            let items = items.into_iter().collect();
+            let detail = Detail::List { about: about.phrase(&[]), items };
             Err(Failure::found(step, BlockReason::AcceptanceUnmet, detail).into())
         }
     }

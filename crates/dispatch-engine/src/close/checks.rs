@@ -5,6 +5,8 @@ use std::time::Duration;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_close::acceptance::OwnedItem;
 use dispatch_close::checks::{CommandPlan, PlannedCommand, join, plan_commands};
+use dispatch_close::listed::Listed;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_close::text::tail;
 use dispatch_core::config::VerificationTree;
@@ -16,7 +18,9 @@ use dispatch_guards::test_command::resolve_test_command;
 use super::save::frozen_tree;
 use super::{Step, Trouble, board, bound_slot};
 use crate::governor;
-use crate::ports::{AttemptFile, Change, CommandEnd, CommandPlace, CommandSpec, PortError};
+use crate::ports::{
+    AttemptFile, Change, CommandEnd, CommandPlace, CommandSpec, ExitMark, PortError,
+};
 use crate::supervise::{Attempt, ProvisionEnd, Ran, Where, command_environment, provision};
 
 /// The lines of a failed check's output that a comment shows (C5.4).
@@ -41,9 +45,8 @@ pub(crate) fn format(attempt: &mut Attempt<'_>) -> Step {
                 Err(Failure::found(CloseStep::Format, BlockReason::FormatFailed, detail))
             })?;
     }
-    let uncovered: Vec<String> = plan.uncovered.iter().map(ToString::to_string).collect();
-    let note =
-        (!uncovered.is_empty()).then(|| format!("no formatter covers {}", uncovered.join(", ")));
+    let uncovered: Listed = plan.uncovered.iter().collect();
+    let note = (!uncovered.is_empty()).then(|| format!("no formatter covers {uncovered}"));
     attempt.close().uncovered = uncovered;
     attempt.close().linted = !plan.commands.is_empty();
     Ok(note)
@@ -84,8 +87,8 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         changed_in_slot(attempt, &tree)?
     };
     if !changed.is_empty() {
-        let about = "Files that the checks changed:".to_owned();
-        let items = changed.iter().map(ToString::to_string).collect();
+        let about = Said::ChangedByChecks.phrase(&[]);
+        let items = changed.iter().collect();
         let detail = Detail::List { about, items };
         return Err(Failure::found(step, BlockReason::TreeChangedByChecks, detail).into());
     }
@@ -142,14 +145,13 @@ fn provisioned(attempt: &mut Attempt<'_>, dir: &Utf8Path, tree: &TreeId) -> Resu
         ProvisionEnd::NotDue | ProvisionEnd::Done { .. } => Ok(()),
         ProvisionEnd::Asked(asked) => Err(asked.failure(Some(step)).into()),
         ProvisionEnd::NeedsAPerson(items) => {
-            let about = "Changed by this attempt; `provision.installLocked` is not configured:";
-            let detail = Detail::List { about: about.to_owned(), items };
+            let about = Said::ManifestsChanged.phrase(&[]);
+            let detail = Detail::List { about, items: items.into_iter().collect() };
             Err(Failure::found(step, BlockReason::ProvisionChanged, detail).into())
         }
         ProvisionEnd::Failed(why) => {
             governor::provision_failed(&attempt.ports, attempt.hand.config.language, lane, &why)?;
-            let detail = Detail::Words(why);
-            Err(Failure::requeue(Some(step), RequeueReason::ProvisionFailed, detail).into())
+            Err(Failure::requeue(Some(step), RequeueReason::ProvisionFailed, why).into())
         }
     }
 }
@@ -196,21 +198,27 @@ pub(crate) fn run_check(
 }
 
 fn failure_of(name: &str, end: &CommandEnd, limit: Duration) -> Option<Detail> {
-    match end {
-        end if end.succeeded() => None,
-        CommandEnd::Ended { exit, output, .. } => Some(Detail::Output {
-            about: format!("`{name}` {exit}."),
-            tail: tail(output, TAIL_LINES, TAIL_BYTES),
-        }),
-        CommandEnd::TimedOut { output } => Some(Detail::Output {
-            about: format!("`{name}` did not end within {} minutes.", limit.as_secs() / 60),
-            tail: tail(output, TAIL_LINES, TAIL_BYTES),
-        }),
-        CommandEnd::Stopped => Some(Detail::Words(format!("`{name}` was ended before its time."))),
-        CommandEnd::NotStarted(why) => {
-            Some(Detail::Words(format!("`{name}` could not be started: {why}")))
+    let (about, tail) = match end {
+        end if end.succeeded() => return None,
+        CommandEnd::Ended { exit, output, .. } => {
+            let about = match exit {
+                ExitMark::Code(code) => Said::ExitCode.phrase(&[("name", &name), ("code", code)]),
+                ExitMark::Signal(signal) => {
+                    Said::ExitSignal.phrase(&[("name", &name), ("signal", signal)])
+                }
+                ExitMark::Unknown => Said::ExitUnknown.phrase(&[("name", &name)]),
+            };
+            (about, tail(output, TAIL_LINES, TAIL_BYTES))
         }
-    }
+        CommandEnd::TimedOut { output } => {
+            let minutes = limit.as_secs() / 60;
+            let about = Said::TimedOut.phrase(&[("name", &name), ("minutes", &minutes)]);
+            (about, tail(output, TAIL_LINES, TAIL_BYTES))
+        }
+        CommandEnd::Stopped => (Said::EndedEarly.phrase(&[("name", &name)]), String::new()),
+        CommandEnd::NotStarted(why) => (Said::NotStarted.phrase(&[("name", &name)]), why.clone()),
+    };
+    Some(Detail::Output { about, tail })
 }
 
 fn folder(tree: &Utf8Path, below: &str) -> Utf8PathBuf {

@@ -1,6 +1,9 @@
 //! Generated files (C6).
 
+use std::collections::BTreeSet;
+
 use dispatch_close::checks::{PlannedCommand, globs};
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::config::GeneratedConfig;
 use dispatch_core::names::{BlockReason, CloseStep};
@@ -8,14 +11,15 @@ use dispatch_core::path::TreePath;
 
 use super::checks::run_check;
 use super::{Step, Trouble, bound_slot};
-use crate::ports::{CommandPlace, PortError};
+use crate::ports::{Change, CommandPlace, PortError};
 use crate::supervise::Attempt;
 
 /// `generated-files`: generators whose inputs changed run in the slot; what they write outside their outputs fails.
 pub(crate) fn generated_files(attempt: &mut Attempt<'_>) -> Step {
     let mut ran = Vec::new();
-    for config in attempt.hand.config.generated.clone() {
-        if generate(attempt, &config)? {
+    for (index, config) in attempt.hand.config.generated.clone().iter().enumerate() {
+        if generate(attempt, config)? {
+            attempt.close().generators.insert(index);
             ran.push(config.command.join(" "));
         }
     }
@@ -28,12 +32,8 @@ fn generate(attempt: &mut Attempt<'_>, config: &GeneratedConfig) -> Result<bool,
     let slot = bound_slot(attempt, step)?;
     attempt.fresh_folders()?;
     let (base, start) = attempt.base_and_start()?;
-    let compiled = |patterns: &[String]| {
-        globs(patterns).map_err(|source| PortError::new("read `generated`", source))
-    };
-    let (watch, outputs) = (compiled(&config.watch)?, compiled(&config.outputs)?);
+    let (watched, output) = (matching(&config.watch)?, matching(&config.outputs)?);
     let before = vcs.freeze(&slot, &start)?.tree;
-    let watched = |path: &TreePath| path.as_utf8().is_some_and(|path| watch.is_match(path));
     if !vcs.changes(&base, &before)?.iter().any(|change| watched(&change.path)) {
         return Ok(false);
     }
@@ -48,23 +48,35 @@ fn generate(attempt: &mut Attempt<'_>, config: &GeneratedConfig) -> Result<bool,
     }
     let marked = vcs.commit(&before, std::slice::from_ref(&start), "chore: before generating")?;
     let after = vcs.freeze(&slot, &start)?.tree;
-    let output = |path: &TreePath| path.as_utf8().is_some_and(|path| outputs.is_match(path));
     let written = vcs.changes(&marked, &after)?;
     let outside: Vec<&TreePath> =
         written.iter().map(|change| &change.path).filter(|path| !output(path)).collect();
     if !outside.is_empty() {
-        let about = format!("`{}` changed files outside its outputs:", command.name);
-        let items = outside.iter().map(ToString::to_string).collect();
+        let about = Said::OutsideOutputs.phrase(&[("name", &command.name)]);
+        let items = outside.iter().collect();
         return Err(failed(Detail::List { about, items }).into());
     }
-    // Told by the whole change, not by this run: a step that runs again finds nothing left to write.
-    let inside = vcs.changes(&base, &after)?;
-    let close = attempt.close();
-    for path in inside.iter().map(|change| &change.path).filter(|path| output(path)) {
-        let path = path.to_string();
-        if !close.generated.contains(&path) {
-            close.generated.push(path);
-        }
-    }
     Ok(true)
+}
+
+/// The files of a change that a generator wrote: told by the whole change, not by one run, since a step that runs again
+/// finds nothing left to write.
+pub(crate) fn generated(
+    attempt: &Attempt<'_>,
+    changes: &[Change],
+) -> Result<BTreeSet<TreePath>, PortError> {
+    let ran = attempt.state.close.as_ref().map(|close| &close.generators);
+    let configs = attempt.hand.config.generated.iter().enumerate();
+    let mut found = BTreeSet::new();
+    for (_, config) in configs.filter(|(index, _)| ran.is_some_and(|ran| ran.contains(index))) {
+        let output = matching(&config.outputs)?;
+        found
+            .extend(changes.iter().map(|change| &change.path).filter(|path| output(path)).cloned());
+    }
+    Ok(found)
+}
+
+fn matching(patterns: &[String]) -> Result<impl Fn(&TreePath) -> bool, PortError> {
+    let set = globs(patterns).map_err(|source| PortError::new("read `generated`", source))?;
+    Ok(move |path: &TreePath| path.as_utf8().is_some_and(|path| set.is_match(path)))
 }

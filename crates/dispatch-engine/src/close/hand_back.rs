@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dispatch_close::comment::{EndComment, Saved, end_comment};
 use dispatch_close::execute::{CloseRun, Fault};
+use dispatch_close::listed::Listed;
 use dispatch_close::plan::{Detail, Disposition, Failure};
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
 use dispatch_core::status::Status;
@@ -34,7 +35,7 @@ pub(crate) fn block(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
 pub(crate) fn requeue(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let failure = carried_out(run, CloseStep::Requeue)?;
     if let Disposition::Requeue(RequeueReason::Paused(cause)) = &failure.disposition {
-        pause_lane(attempt, *cause, &failure.to_string());
+        pause_lane(attempt, *cause, &failure.detail.to_string());
     }
     let comment = if worth_a_comment(attempt, &failure.disposition) {
         Some(told(attempt, failure)?)
@@ -170,16 +171,16 @@ fn told(attempt: &mut Attempt<'_>, failure: &Failure) -> Result<String, Trouble>
 
 fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
     let close = attempt.close();
+    let left_out = close.left_out.clone();
     let mut files = close.forbidden_files.clone();
-    files.extend(close.review_files.iter().cloned());
-    files.extend(close.left_out.iter().map(|left| format!("not saved: {left}")));
+    files.append(&close.review_files);
     // What is the very failure is listed with it already.
     if let Detail::List { items, .. } = &failure.detail {
-        let listed: BTreeSet<&String> = items.iter().collect();
-        files.retain(|file| !listed.contains(file));
+        let listed: BTreeSet<&String> = items.items.iter().collect();
+        files.items.retain(|file| !listed.contains(file));
     }
     let denials = attempt.state.denials.clone();
-    let listed = if denials.len() >= MANY_DENIALS { denials.as_slice() } else { &[] };
+    let listed = if denials.len() >= MANY_DENIALS { denials } else { Listed::default() };
     let name = attempt.attempt_ref();
     let path = attempt.slot().path.to_string();
     let held = failure.disposition == Disposition::Block(BlockReason::WorkHeld);
@@ -187,18 +188,19 @@ fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
     let saved = match (held, attempt.saved(), &base) {
         (true, ..) => Saved::Held { path: &path },
         (false, Some(commit), Some(base)) => Saved::Kept { name: &name, commit, base },
-        (false, ..) => Saved::Nothing,
+        (false, ..) => Saved::Nothing { from: attempt.state.started_from.as_deref() },
     };
     end_comment(
         attempt.hand.config.language,
         &EndComment {
+            task: attempt.id(),
             disposition: &failure.disposition,
             detail: &failure.detail,
-            attempt: attempt.shown_number(),
-            of: attempt.of(),
+            attempt: attempt.ordinal_after(&failure.disposition),
             saved,
             files: &files,
-            denials: listed,
+            left_out: &left_out,
+            denials: &listed,
             log: &attempt.log_shown(),
         },
     )

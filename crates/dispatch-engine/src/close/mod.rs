@@ -125,7 +125,8 @@ impl CloseSteps for EngineSteps<'_, '_> {
         };
         let end = step_end(step, end);
         match &end {
-            StepEnd::Passed(_) => {}
+            StepEnd::Passed(None) => self.attempt.note(&format!("{step} passed")),
+            StepEnd::Passed(Some(note)) => self.attempt.note(&format!("{step} passed: {note}")),
             StepEnd::Failed(failure) => {
                 self.attempt.note(&format!("{step} failed: {failure}"));
             }

@@ -7,9 +7,10 @@ use dispatch_close::acceptance::OwnedItem;
 use dispatch_close::comment::proposed_comment;
 use dispatch_close::commit::proposal_message;
 use dispatch_close::execute::{Fault, Stop};
-use dispatch_close::plan::{Detail, Failure};
-use dispatch_close::pull_request::{Body, BodyFacts, Remark, merge_body, title};
-use dispatch_close::text::{for_comment, one_line};
+use dispatch_close::phrase::{Phrase, Said};
+use dispatch_close::plan::Failure;
+use dispatch_close::pull_request::{Body, BodyFacts, Remark, RemarkKind, merge_body, title};
+use dispatch_close::text::one_line;
 use dispatch_core::branch::BranchName;
 use dispatch_core::config::VerificationTree;
 use dispatch_core::message::Message;
@@ -59,21 +60,15 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
     if let Some(opened) = &opened {
         ask_for_people(attempt, opened.number);
     }
-    let place = opened.map_or_else(
-        || format!("branch `{}` for `{base}`", attempt.record.branch),
-        |opened| {
-            if opened.base == base {
-                opened.url
-            } else {
-                format!(
-                    "{} (into `{}`, where a person turned it, not `{base}`)",
-                    opened.url, opened.base
-                )
-            }
-        },
-    );
+    let place = match &opened {
+        None => Said::ProposedBranch.phrase(&[("branch", &attempt.record.branch), ("base", &base)]),
+        Some(PullRequest { url, base: found, .. }) if *found == base => Phrase::of_name(url),
+        Some(PullRequest { url, base: found, .. }) => {
+            Said::ProposedTurned.phrase(&[("url", url), ("found", found), ("base", &base)])
+        }
+    };
     announce(attempt, &task, &place)?;
-    Ok(Some(place))
+    Ok(Some(place.to_string()))
 }
 
 /// The commit of the frozen tree; a close attempt that changed nothing proposes what it started from.
@@ -107,9 +102,9 @@ fn pushed(attempt: &mut Attempt<'_>, commit: &CommitId) -> Result<(), Trouble> {
         RemoteBranch::At(found) if found == *commit => Ok(()),
         RemoteBranch::Unknown => Err(unreachable(format!("where `{branch}` stands is not known"))),
         RemoteBranch::At(_) | RemoteBranch::Absent => {
-            let detail = Detail::Words(format!("`{branch}` moved on the remote meanwhile."));
+            let moved = Said::BranchMoved.phrase(&[("branch", &branch)]);
             let reason = RequeueReason::RemoteMoved;
-            Err(Failure::requeue(Some(CloseStep::OpenPr), reason, detail).into())
+            Err(Failure::requeue(Some(CloseStep::OpenPr), reason, moved).into())
         }
     }
 }
@@ -147,39 +142,55 @@ fn pull_request(
     Ok(open)
 }
 
-fn body(attempt: &mut Attempt<'_>, task: &Task) -> Body {
+/// What weakens the proof, and files that only look harmless: said in the pull request, or where there is none in the
+/// comment.
+fn remarks(attempt: &mut Attempt<'_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    let config = &attempt.hand.config;
-    if config.checks.tree == VerificationTree::Slot {
-        let text = "The checks ran in the worker's own slot (`checks.tree: \"slot\"`).";
-        remarks.push(Remark::new(text));
+    if attempt.hand.config.checks.tree == VerificationTree::Slot {
+        remarks.push(Remark::new(RemarkKind::CheckedInSlot));
     }
     if !attempt.context.confined {
-        remarks.push(Remark::new("The worker ran without kernel confinement."));
+        remarks.push(Remark::new(RemarkKind::Unconfined));
     }
     if let Some(why) = &attempt.state.base_left_out {
-        let why = for_comment(&one_line(why));
-        let text = format!(
-            "The base is not merged into this work, since git could not tell whether it fits: {why}"
-        );
-        remarks.push(Remark::new(&text));
+        let files = [one_line(why)].into_iter().collect();
+        remarks.push(Remark { kind: RemarkKind::BaseLeftOut, files });
     }
-    let conflicts = attempt.state.conflicts.clone();
-    let (shown, of, log) = (attempt.shown_number(), attempt.of(), attempt.log_shown());
     let close = attempt.close();
-    for (text, files) in
-        [("No formatter covers:", &close.uncovered), ("Generated:", &close.generated)]
-    {
+    for (kind, files) in [
+        (RemarkKind::Undeclared, &close.undeclared),
+        (RemarkKind::NotFormatted, &close.uncovered),
+        (RemarkKind::Generated, &close.generated),
+    ] {
         if !files.is_empty() {
-            remarks.push(Remark { text: text.to_owned(), files: files.clone() });
+            remarks.push(Remark { kind, files: files.clone() });
         }
     }
+    remarks
+}
+
+/// The same where there is no pull request, whose own sections say the rest.
+fn remarks_of_branch(attempt: &mut Attempt<'_>) -> Vec<Remark> {
+    let mut remarks = remarks(attempt);
+    let files = attempt.close().review_files.clone();
+    if !files.is_empty() {
+        remarks.push(Remark { kind: RemarkKind::ForReview, files });
+    }
+    remarks
+}
+
+fn body(attempt: &mut Attempt<'_>, task: &Task) -> Body {
+    let remarks = remarks(attempt);
+    let conflicts = attempt.state.conflicts.clone();
+    let (ordinal, log) = (attempt.ordinal(), attempt.log_shown());
+    let language = attempt.hand.config.language;
+    let close = attempt.close();
     Body::new(&BodyFacts {
         task,
-        attempt: shown,
-        of,
+        attempt: ordinal,
+        language,
         files: &close.files,
-        test: close.test.as_deref().map(|command| (command, "passed")),
+        test: close.test.as_deref(),
         review: close.review.as_deref(),
         conflicts: &conflicts,
         remarks: &remarks,
@@ -209,7 +220,7 @@ fn ask_for_people(attempt: &mut Attempt<'_>, number: u64) {
 }
 
 /// Comment, notification and tick (C9.6); none of them fails a proposal that stands.
-fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) -> Result<(), Stop> {
+fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &Phrase) -> Result<(), Stop> {
     // The push and the forge may have taken a while.
     match board::wait_for_board(attempt) {
         Ok(()) => {}
@@ -224,8 +235,10 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) -> Result<(), S
         return Ok(());
     }
     let language = attempt.hand.config.language;
-    let (shown, of, log) = (attempt.shown_number(), attempt.of(), attempt.log_shown());
-    let comment = proposed_comment(language, shown, of, place, &log);
+    let in_pull_request = attempt.record.pr.as_ref().is_some_and(|pr| pr.number.is_some());
+    let remarks = if in_pull_request { Vec::new() } else { remarks_of_branch(attempt) };
+    let (ordinal, log) = (attempt.ordinal(), attempt.log_shown());
+    let comment = proposed_comment(language, ordinal, place, &remarks, &log);
     // A supervisor may have been killed right after it.
     if task.comments.iter().any(|said| said.body.trim() == comment.trim()) {
         attempt.close().announced = true;
@@ -239,7 +252,7 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &str) -> Result<(), S
         Some(_) => Message::NotifyPullRequestTitle.render(language, &[("id", attempt.id())]),
         None => Message::NotifyBranchTitle.render(language, &[("id", attempt.id())]),
     };
-    attempt.ports.notifier.notify(&title, place);
+    attempt.ports.notifier.notify(&title, place.text(language));
     if let Err(stop) = attempt.save_state() {
         tracing::warn!(?stop, "the announcement was not remembered");
     }

@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use dispatch_close::execute::Fault;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::launch::{Places, reviewer_launch};
 use dispatch_core::names::{BlockReason, CloseStep, PauseCause};
@@ -59,7 +60,7 @@ fn approval(review: &Review, part: &Part, limit: Duration) -> Result<String, Tro
             failed(BlockReason::ReviewChangesRequested, Detail::Question(question))
         }
         Review::NoVerdict { why, .. } => {
-            failed(BlockReason::ReviewNoVerdict, Detail::Words(why.clone()))
+            failed(BlockReason::ReviewNoVerdict, Detail::Error(why.clone()))
         }
         Review::Error(why) => Err(unavailable(format!("the reviewer failed: {why}"))),
         Review::Stopped => Err(unavailable(answer_of(review))),
@@ -87,7 +88,7 @@ fn diff(attempt: &Attempt<'_>) -> Result<String, Trouble> {
     let (base, _) = attempt.base_and_start()?;
     let text = diff_of(attempt, &base, &frozen_tree(attempt)?)?;
     if text.trim().is_empty() && !attempt.state.close_attempt {
-        return Err(unreadable("the diff is empty".to_owned()));
+        return Err(unreadable(Said::DiffEmpty.phrase(&[])));
     }
     Ok(text)
 }
@@ -102,18 +103,16 @@ pub(super) fn diff_of(
     match attempt.ports.vcs.diff(from, tree, limit) {
         Ok(Diff::Text(text)) => Ok(text),
         Ok(Diff::TooLarge { bytes }) => {
-            let why = format!("the diff has {bytes} bytes, and `reviewer.maxDiffBytes` is {limit}");
-            let reason = BlockReason::ReviewDiffTooLarge;
-            Err(Failure::found(CloseStep::Reviewer, reason, Detail::Words(why)).into())
+            let why = Said::DiffTooLarge.phrase(&[("bytes", &bytes), ("limit", &limit)]);
+            Err(Failure::found(CloseStep::Reviewer, BlockReason::ReviewDiffTooLarge, why).into())
         }
         Err(error) if error.pause.is_some() => Err(error.into()),
         Err(error) => Err(unreadable(error.chain())),
     }
 }
 
-fn unreadable(why: String) -> Trouble {
-    Failure::found(CloseStep::Reviewer, BlockReason::ReviewDiffUnreadable, Detail::Words(why))
-        .into()
+fn unreadable(why: impl Into<Detail>) -> Trouble {
+    Failure::found(CloseStep::Reviewer, BlockReason::ReviewDiffUnreadable, why).into()
 }
 
 fn request(attempt: &Attempt<'_>, task: &Task, part: &Part) -> Result<ReviewRequest, Trouble> {

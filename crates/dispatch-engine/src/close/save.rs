@@ -16,7 +16,7 @@ pub(crate) fn freeze(attempt: &mut Attempt<'_>) -> Step {
     let (_, start) = attempt.base_and_start()?;
     let frozen = attempt.ports.vcs.freeze(&slot, &start)?;
     let close = attempt.close();
-    close.nested = frozen.nested.iter().map(|nested| nested.path.to_string()).collect();
+    close.nested = frozen.nested.iter().map(|nested| &nested.path).collect();
     close.left_out = frozen.left_out.iter().map(|(path, why)| format!("{path}: {why}")).collect();
     attempt.freeze_as(frozen.tree.clone());
     Ok(Some(frozen.tree.to_string()))

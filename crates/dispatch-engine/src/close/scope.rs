@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use dispatch_close::listed::Listed;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::names::{BlockReason, CloseStep};
 use dispatch_core::path::TreePath;
@@ -12,6 +14,7 @@ use dispatch_guards::scope::{
     ScopeVerdict, classify_scope, danger,
 };
 
+use super::generate::generated;
 use super::save::frozen_tree;
 use super::{Step, Trouble, board};
 use crate::ports::{self, PortError};
@@ -21,8 +24,9 @@ use crate::texts::count_of_files;
 /// `scope-check`: every changed file may be changed by this task on this lane.
 pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     let task = board::fresh_task(attempt, CloseStep::ScopeCheck)?;
-    let report = judge(attempt, &task)?;
-    keep(attempt, &report);
+    let looked = judge(attempt, &task)?;
+    keep(attempt, &looked);
+    let report = looked.report;
     if attempt.close().dangerous.is_none() {
         let why = "which credentials the worker was given was not kept";
         return Err(Failure::inside(CloseStep::ScopeCheck, why).into());
@@ -34,8 +38,11 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
         ScopeVerdict::Pass => Ok(Some(count_of_files(report.files.len()))),
         ScopeVerdict::NoChanges => found(BlockReason::NoChanges, Detail::Nothing),
         ScopeVerdict::ScopeCheckFailed => {
-            let items: Vec<String> = report.failing().map(ToString::to_string).collect();
-            let about = format!("{}:", count_of_files(items.len()));
+            let items: Listed = report.failing().collect();
+            let about = match items.len() {
+                1 => Said::OneFile.phrase(&[]),
+                count => Said::Files.phrase(&[("count", &count)]),
+            };
             let detail = Detail::List { about, items };
             found(BlockReason::ScopeCheckFailed, detail)
         }
@@ -54,7 +61,7 @@ pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
         Err(error) => return attempt.note(&format!("files not judged: {}", error.chain())),
     };
     match judge(attempt, &task) {
-        Ok(report) => keep(attempt, &report),
+        Ok(looked) => keep(attempt, &looked),
         Err(trouble) => attempt.note(&format!("files not judged: {trouble:?}")),
     }
 }
@@ -65,28 +72,28 @@ pub(crate) fn look_for_danger(attempt: &mut Attempt<'_>) {
         return;
     }
     match changed(attempt) {
-        Ok(changes) => {
+        Ok(Changed { judged, .. }) => {
             let limit = attempt.hand.config.paths.max_file_bytes;
-            let found = changes.iter().any(|change| danger(change, limit).is_some());
+            let found = judged.iter().any(|change| danger(change, limit).is_some());
             keep_danger(attempt, found);
         }
         Err(error) => attempt.note(&format!("files not looked through: {}", error.chain())),
     }
 }
 
-fn keep(attempt: &mut Attempt<'_>, report: &ScopeReport) {
-    let shown = |keep: fn(&ScopeClass) -> bool| -> Vec<String> {
-        let kept = report.files.iter().filter(|file| keep(&file.class));
-        kept.map(ToString::to_string).collect()
+fn keep(attempt: &mut Attempt<'_>, Looked { report, generated }: &Looked) {
+    let shown = |keep: fn(&ScopeClass) -> bool| -> Listed {
+        report.files.iter().filter(|file| keep(&file.class)).collect()
     };
     let forbidden =
         shown(|class| matches!(class, ScopeClass::Forbidden(_) | ScopeClass::Dangerous(_)));
-    let review = report.for_review().map(ToString::to_string).collect();
-    let files = report.files.iter().map(|file| file.path.to_string()).collect();
+    let undeclared = report.files.iter().filter(|file| file.class == ScopeClass::InScope);
     let close = attempt.close();
     close.forbidden_files = forbidden;
-    close.review_files = review;
-    close.files = files;
+    close.review_files = report.for_review().collect();
+    close.undeclared = undeclared.map(|file| &file.path).collect();
+    close.files = report.files.iter().map(|file| &file.path).collect();
+    close.generated = generated.iter().collect();
     close.judged = true;
     keep_danger(attempt, report.holds_danger);
 }
@@ -97,8 +104,14 @@ fn keep_danger(attempt: &mut Attempt<'_>, found: bool) {
     attempt.close().dangerous = (found || searched).then_some(found);
 }
 
-fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, PortError> {
-    let judged = changed(attempt)?;
+/// Every changed file with its class, and beside them those that were generated.
+struct Looked {
+    report: ScopeReport,
+    generated: BTreeSet<TreePath>,
+}
+
+fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<Looked, PortError> {
+    let Changed { judged, generated } = changed(attempt)?;
     let config = &attempt.hand.config;
     let claims = claims_of(task, config.project_root.as_str(), &attempt.policies.siblings);
     let rules = ScopeRules {
@@ -108,11 +121,16 @@ fn judge(attempt: &Attempt<'_>, task: &Task) -> Result<ScopeReport, PortError> {
         max_file_bytes: config.paths.max_file_bytes,
         empty: if attempt.state.close_attempt { EmptyChange::Allowed } else { EmptyChange::Fails },
     };
-    Ok(classify_scope(&judged, &rules))
+    Ok(Looked { report: classify_scope(&judged, &rules), generated })
 }
 
 /// What the attempt changed, but for files that were generated (C6), unless one holds a credential.
-fn changed(attempt: &Attempt<'_>) -> Result<Vec<Change>, PortError> {
+struct Changed {
+    judged: Vec<Change>,
+    generated: BTreeSet<TreePath>,
+}
+
+fn changed(attempt: &Attempt<'_>) -> Result<Changed, PortError> {
     let vcs = attempt.ports.vcs;
     let (base, start) = attempt.base_and_start()?;
     let tree = frozen_tree(attempt)?;
@@ -128,27 +146,26 @@ fn changed(attempt: &Attempt<'_>) -> Result<Vec<Change>, PortError> {
     let secrets = attempt.secrets().unwrap_or_default();
     let holding =
         if secrets.is_empty() { BTreeSet::new() } else { vcs.holding(&tree, &paths, &secrets)? };
-    let close = attempt.state.close.as_ref();
-    let generated = close.map(|close| close.generated.clone()).unwrap_or_default();
+    let generated = generated(attempt, &changes)?;
     let mut judged: Vec<Change> = changes
         .iter()
-        .filter(|change| {
-            !generated.contains(&change.path.to_string()) || holding.contains(&change.path)
-        })
+        .filter(|change| !generated.contains(&change.path) || holding.contains(&change.path))
         .map(|change| {
             let inherited = foreign.contains(&change.path) && !by_attempt.contains(&change.path);
             let origin = if inherited { ChangeOrigin::Inherited } else { ChangeOrigin::Ours };
             to_judge(change, origin, holding.contains(&change.path))
         })
         .collect();
-    let nested = close.map(|close| close.nested.clone()).unwrap_or_default();
+    let close = attempt.state.close.as_ref();
+    // One of them fails the check as well as all.
+    let nested = close.map(|close| close.nested.items.clone()).unwrap_or_default();
     judged.extend(nested.iter().map(|path| Change {
         path: TreePath::new(path.as_bytes()),
         status: ChangeStatus::Added,
         content: Content::NestedRepository,
         origin: ChangeOrigin::Ours,
     }));
-    Ok(judged)
+    Ok(Changed { judged, generated })
 }
 
 fn to_judge(change: &ports::Change, origin: ChangeOrigin, holds_credential: bool) -> Change {

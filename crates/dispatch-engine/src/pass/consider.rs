@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dispatch_close::text::{for_comment, one_line};
+use dispatch_close::text::{code, for_comment, one_line};
+use dispatch_core::config::Language;
 use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
@@ -58,7 +59,14 @@ pub(super) struct Considering<'a> {
     pub(super) unreadable: BTreeSet<Lane>,
 }
 
+/// What became of a task, and the facts for the line of the pass: the terminal is English whatever the board is.
 type Decided = (End, String);
+
+/// Why a task is blocked.
+struct Told {
+    line: String,
+    comment: String,
+}
 
 impl<'a> Considering<'a> {
     pub(super) fn new(
@@ -108,9 +116,16 @@ impl<'a> Considering<'a> {
         for task in queued {
             let Some(problem) = board.hostile_file_of(&task.id) else { continue };
             let language = self.setup.config.language;
-            let text = PassMessage::Hostile.render(language, &[("problem", problem)]);
+            let said = |language| {
+                let problem = match language {
+                    Language::En => problem.to_string(),
+                    Language::Es => code(&problem.to_string()),
+                };
+                PassMessage::Hostile.render(language, &[("problem", &problem)])
+            };
+            let told = Told { line: said(Language::En), comment: said(language) };
             let (end, grounds) = self
-                .block_saying(task, BlockReason::LaunchRefused, text)
+                .block_saying(task, BlockReason::LaunchRefused, told)
                 .unwrap_or_else(|error| (End::Failed, error.chain()));
             considered.push(Considered { id: task.id.clone(), end, grounds: one_line(&grounds) });
         }
@@ -124,7 +139,12 @@ impl<'a> Considering<'a> {
         let judged = self.facts.judge_after(&self.rehearsed, self.ports, self.setup, task)?;
         match judged.evaluation.verdict() {
             Verdict::Block(reason, grounds) => {
-                self.block_saying(task, *reason, grounds.comment(self.setup.config.language))
+                let language = self.setup.config.language;
+                let told = Told {
+                    line: grounds.comment(Language::En),
+                    comment: grounds.comment(language),
+                };
+                self.block_saying(task, *reason, told)
             }
             Verdict::Wait(reason, grounds) => self.wait(task, *reason, grounds),
             Verdict::Launch => self.launch(task, &judged),
@@ -135,11 +155,11 @@ impl<'a> Considering<'a> {
         &self,
         task: &Task,
         reason: BlockReason,
-        text: String,
+        Told { line, comment: text }: Told,
     ) -> Result<Decided, PortError> {
         let language = self.setup.config.language;
         if self.options.dry_run {
-            return Ok((End::Blocked { reason }, text));
+            return Ok((End::Blocked { reason }, line));
         }
         let comment =
             PassMessage::Blocked.render(language, &[("reason", &reason), ("text", &text)]);
@@ -151,7 +171,7 @@ impl<'a> Considering<'a> {
         match self.ports.board.set_status(&task.id, &change)? {
             StatusWrite::Written => {
                 notify_blocked(self.ports, language, &task.id, reason, &text);
-                Ok((End::Blocked { reason }, text))
+                Ok((End::Blocked { reason }, line))
             }
             StatusWrite::Mismatch { found } => Ok(withdrawn(Some(&found))),
             StatusWrite::Gone => Ok(withdrawn(None)),
@@ -164,7 +184,7 @@ impl<'a> Considering<'a> {
         reason: WaitReason,
         grounds: &Grounds,
     ) -> Result<Decided, PortError> {
-        let text = grounds.comment(self.setup.config.language);
+        let text = grounds.comment(Language::En);
         match reason {
             // Nothing of it is the task's fault, and nothing goes on by itself.
             WaitReason::SettingsUnreadable => {
@@ -174,7 +194,7 @@ impl<'a> Considering<'a> {
                 }
             }
             WaitReason::ParentBranchMissing | WaitReason::TooManyFaults => {
-                self.say_once(task, reason, &text)?;
+                self.say_once(task, reason, &grounds.comment(self.setup.config.language))?;
             }
             WaitReason::PermissionConflict => {
                 self.pause(task.lane.given(), PauseCause::LaunchRefused, &text)?;
@@ -314,7 +334,6 @@ fn withdrawn(found: Option<&Status>) -> Decided {
 
 #[cfg(test)]
 mod tests {
-    use dispatch_core::config::Language;
     use dispatch_core::message::blocked_word;
 
     use super::*;

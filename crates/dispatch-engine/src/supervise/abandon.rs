@@ -2,8 +2,9 @@
 //! saved; the slot is held and a person is told (I3, I4).
 
 use dispatch_close::comment::{EndComment, Saved, end_comment};
+use dispatch_close::listed::Listed;
 use dispatch_close::plan::{Detail, Disposition};
-use dispatch_core::attempt::Tally;
+use dispatch_core::attempt::{Ordinal, Tally};
 use dispatch_core::config::Language;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::BlockReason;
@@ -40,13 +41,20 @@ fn try_abandon(
     let comment = end_comment(
         Language::En,
         &EndComment {
+            task: id,
             disposition: &Disposition::Block(reason),
-            detail: &Detail::Words(why.to_owned()),
-            attempt: record.attempt,
-            of: record.attempt.get(),
+            detail: &Detail::Error(why.to_owned()),
+            // Of how many is not known any more.
+            attempt: Ordinal {
+                number: record.attempt,
+                counted: record.attempt.get(),
+                counts: false,
+                of: record.attempt.get(),
+            },
             saved: Saved::Held { path: held.path.as_str() },
-            files: &[],
-            denials: &[],
+            files: &Listed::default(),
+            left_out: &Listed::default(),
+            denials: &Listed::default(),
             log: &ports.store.attempt_dir_shown(id, record.attempt),
         },
     );

@@ -1,14 +1,16 @@
 //! An attempt as its supervisor holds it: the record, what is kept for recovery, and the beat.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
 use dispatch_close::commit::CommitFacts;
 use dispatch_close::execute::{CloseRun, Stop};
 use dispatch_close::integrity::Snapshot;
+use dispatch_close::listed::Listed;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Disposition, Failure};
-use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Tally};
+use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Ordinal, Tally};
 use dispatch_core::branch::{BranchName, attempt_ref};
 use dispatch_core::id::TaskId;
 use dispatch_core::names::{CloseStep, Outcome, RequeueReason};
@@ -54,9 +56,11 @@ pub(crate) struct AttemptState {
     /// What is kept of the credentials that the worker was given (C3.3); none before its launch was built.
     pub(crate) handed_out: Option<Vec<HandedOut>>,
     /// Files in which the base conflicts with the start (D6.6).
-    pub(crate) conflicts: Vec<String>,
+    pub(crate) conflicts: Listed,
     /// Why it could not be found out whether the base fits the start, which then is without it (D6.6).
     pub(crate) base_left_out: Option<String>,
+    /// The ref or branch with the earlier work that this attempt goes on from.
+    pub(crate) started_from: Option<String>,
     /// Whether this attempt goes on from saved work.
     pub(crate) continues_saved: bool,
     /// Saved work that this attempt does not start from (D6.6).
@@ -70,7 +74,7 @@ pub(crate) struct AttemptState {
     /// When a used-up usage window ends, ISO 8601 UTC.
     pub(crate) limit_resets_at: Option<String>,
     /// Tool calls that were denied.
-    pub(crate) denials: Vec<String>,
+    pub(crate) denials: Listed,
     /// The close, once it began.
     pub(crate) close: Option<CloseState>,
 }
@@ -86,25 +90,31 @@ pub(crate) struct CloseState {
     pub(crate) tree: Option<TreeId>,
     /// Repositories found inside the slot, shown.
     #[serde(default)]
-    pub(crate) nested: Vec<String>,
+    pub(crate) nested: Listed,
     /// What could not be put into the tree, with why.
     #[serde(default)]
-    pub(crate) left_out: Vec<String>,
+    pub(crate) left_out: Listed,
     /// Generated files, which neither scope nor a person has to look at (C6).
     #[serde(default)]
-    pub(crate) generated: Vec<String>,
+    pub(crate) generated: Listed,
+    /// Which entries of `generated` ran: what their outputs match is generated.
+    #[serde(default)]
+    pub(crate) generators: BTreeSet<usize>,
     /// Changed files that no formatter covers.
     #[serde(default)]
-    pub(crate) uncovered: Vec<String>,
+    pub(crate) uncovered: Listed,
     /// The changed files, shown.
     #[serde(default)]
-    pub(crate) files: Vec<String>,
+    pub(crate) files: Listed,
     /// Files for a person to look at, with their class.
     #[serde(default)]
-    pub(crate) review_files: Vec<String>,
+    pub(crate) review_files: Listed,
+    /// Files that the task does not declare and the lane lets through.
+    #[serde(default)]
+    pub(crate) undeclared: Listed,
     /// Files that no lane may touch, with their class (C3.5).
     #[serde(default)]
-    pub(crate) forbidden_files: Vec<String>,
+    pub(crate) forbidden_files: Listed,
     /// Whether the classes of the tree's files are known.
     #[serde(default)]
     pub(crate) judged: bool,
@@ -139,13 +149,15 @@ impl CloseState {
         Self {
             run,
             tree: None,
-            nested: Vec::new(),
-            left_out: Vec::new(),
-            generated: Vec::new(),
-            uncovered: Vec::new(),
-            files: Vec::new(),
-            review_files: Vec::new(),
-            forbidden_files: Vec::new(),
+            nested: Listed::EMPTY,
+            left_out: Listed::EMPTY,
+            generated: Listed::EMPTY,
+            generators: BTreeSet::new(),
+            uncovered: Listed::EMPTY,
+            files: Listed::EMPTY,
+            review_files: Listed::EMPTY,
+            undeclared: Listed::EMPTY,
+            forbidden_files: Listed::EMPTY,
             judged: false,
             dangerous: None,
             test: None,
@@ -185,10 +197,10 @@ impl Asked {
         match self {
             Self::Interrupt => {
                 let why = match step {
-                    Some(step) => format!("the dispatcher was asked to stop during {step}"),
-                    None => "the dispatcher was asked to stop before the worker started".to_owned(),
+                    Some(step) => Said::StoppedDuring.phrase(&[("step", &step)]),
+                    None => Said::StoppedBefore.phrase(&[]),
                 };
-                Failure::requeue(step, RequeueReason::Interrupted, Detail::Words(why))
+                Failure::requeue(step, RequeueReason::Interrupted, why)
             }
             Self::Cancel(to) => {
                 Failure { step, disposition: Disposition::Leave { to }, detail: Detail::Nothing }
@@ -246,14 +258,24 @@ impl<'a> Attempt<'a> {
         self.record.attempt
     }
 
-    /// The N of "attempt N of M": attempts that did not count are left out.
-    pub(crate) fn shown_number(&self) -> AttemptNumber {
-        AttemptNumber::new(self.hand.counted_before.saturating_add(1))
-            .unwrap_or(AttemptNumber::FIRST)
+    /// How people are told of this attempt, which counts as far as anybody knows.
+    pub(crate) fn ordinal(&self) -> Ordinal {
+        Ordinal {
+            number: self.number(),
+            counted: self.hand.counted_before.saturating_add(1),
+            counts: true,
+            of: self.hand.config.attempts,
+        }
     }
 
-    pub(crate) fn of(&self) -> u32 {
-        self.hand.config.attempts
+    /// How people are told of this attempt once it ended so.
+    pub(crate) fn ordinal_after(&self, disposition: &Disposition) -> Ordinal {
+        match disposition.tally() {
+            Tally::Counted => self.ordinal(),
+            Tally::Fault | Tally::Excused => {
+                Ordinal { counted: self.hand.counted_before, counts: false, ..self.ordinal() }
+            }
+        }
     }
 
     pub(crate) fn slot(&self) -> SlotPlace {
@@ -290,9 +312,10 @@ impl<'a> Attempt<'a> {
         if close.tree.as_ref() != Some(&tree) {
             close.judged = false;
             close.dangerous = None;
-            close.files.clear();
-            close.review_files.clear();
-            close.forbidden_files.clear();
+            close.files = Listed::default();
+            close.review_files = Listed::default();
+            close.undeclared = Listed::default();
+            close.forbidden_files = Listed::default();
         }
         close.tree = Some(tree);
     }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use dispatch_close::execute::Stop;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{ClosePlan, Detail, Failure, Frozen, failure_plan};
+use dispatch_close::text::plain;
 use dispatch_core::names::{BlockReason, Outcome, RequeueReason};
 use dispatch_core::outcome::{
     Ended, Ending, ExpectedSurface, Stopped, StreamSummary, classify, surface_mismatch,
@@ -132,6 +134,7 @@ impl Follow<'_, '_> {
             Ok(to) => self.read_to = to,
             Err(error) => self.attempt.note(&error.chain()),
         }
+        self.tell();
         match (&self.summary.result, self.result_ms) {
             (Some(_), None) => self.result_ms = Some(self.now()),
             // A background task's turn goes on after a result; only the last one counts.
@@ -139,6 +142,13 @@ impl Follow<'_, '_> {
             _ => {}
         }
         self.read_to > before
+    }
+
+    /// Puts what the agent says and does into the readable log, while it runs.
+    fn tell(&mut self) {
+        for line in self.summary.take_told() {
+            self.attempt.note(&line);
+        }
     }
 
     /// Whether we stop the worker ourselves, and why.
@@ -206,6 +216,7 @@ impl Follow<'_, '_> {
         let exit = exit.map_err(|error| leave(&error))?;
         self.read();
         self.summary.end();
+        self.tell();
         if let Err(error) = broker::drain(&*self.worker.mailbox) {
             self.attempt.note(&format!("the mailbox: {}", error.chain()));
         }
@@ -262,7 +273,7 @@ pub(crate) fn keep(attempt: &mut Attempt<'_>, ended: &Ended) {
     attempt.state.ended = serde_json::to_value(ended).ok();
     attempt.note(&format!("the worker ended: {}", ended.outcome));
     if !ended.text.trim().is_empty() {
-        attempt.note(&format!("its last words:\n{}", ended.text));
+        attempt.note(&format!("its last words:\n{}", plain(&ended.text)));
     }
 }
 
@@ -270,14 +281,14 @@ pub(crate) fn keep(attempt: &mut Attempt<'_>, ended: &Ended) {
 fn detail(ended: &Ended, mismatch: Option<&str>) -> Detail {
     let text = ended.text.trim();
     if let Some(mismatch) = mismatch {
-        Detail::Words(mismatch.to_owned())
+        Detail::Error(mismatch.to_owned())
     } else if ended.outcome == Outcome::NeedsGuidance {
         Detail::Question(text.to_owned())
     } else if text.is_empty() {
         Detail::Nothing
     } else {
         let tail = dispatch_close::text::tail(text, TAIL_LINES, TAIL_BYTES);
-        Detail::Output { about: "What the agent said last:".to_owned(), tail }
+        Detail::Output { about: Said::AgentSaidLast.phrase(&[]), tail }
     }
 }
 

@@ -1,6 +1,7 @@
 //! Prompt, launch and start of the worker (D7, D8).
 
 use dispatch_close::execute::Stop;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{
     ClosePlan, Detail, Disposition, Failure, Frozen, failure_plan, hand_back_plan,
 };
@@ -61,15 +62,15 @@ impl From<LaunchRefusal> for NotLaunched {
             RefusedBecauseOf::Task => Self::Failure(Failure {
                 step: None,
                 disposition: Disposition::Block(BlockReason::LaunchRefused),
-                detail: Detail::Words(refusal.why),
+                detail: Detail::Error(refusal.why),
             }),
         }
     }
 }
 
 impl NotLaunched {
-    pub(super) fn requeue(reason: RequeueReason, why: impl Into<String>) -> Self {
-        Self::Failure(Failure::requeue(None, reason, Detail::Words(why.into())))
+    pub(super) fn requeue(reason: RequeueReason, why: impl Into<Detail>) -> Self {
+        Self::Failure(Failure::requeue(None, reason, why))
     }
 }
 
@@ -84,7 +85,7 @@ pub(crate) fn launch(attempt: &mut Attempt<'_>) -> Result<Launched, Stop> {
         Err(NotLaunched::Spawn(error)) => {
             let ended = spawn_failed(&error.chain());
             follow::keep(attempt, &ended);
-            let plan = plan_for(attempt, Outcome::SpawnFailed, Detail::Words(ended.text));
+            let plan = plan_for(attempt, Outcome::SpawnFailed, Detail::Error(ended.text));
             // It may have run for an instant: what it left is looked at like any other work.
             Ok(Launched::Failed(match plan.failure {
                 Some(failure) => failure_plan(failure, Frozen::NotYet),
@@ -149,30 +150,24 @@ fn task(attempt: &Attempt<'_>) -> Result<Task, NotLaunched> {
     let read = attempt.ports.board.task(attempt.id());
     let task =
         read.map_err(|error| NotLaunched::requeue(RequeueReason::BoardUnreadable, error.chain()))?;
-    let taken = |why: String| {
-        NotLaunched::Failure(Failure {
-            step: None,
-            disposition: Disposition::Leave { to: None },
-            detail: Detail::Words(why),
-        })
-    };
-    let task = task.ok_or_else(|| taken("the board does not hold the task any more".to_owned()))?;
+    let taken = |why| NotLaunched::Failure(Failure::taken_away(None, why));
+    let task = task.ok_or_else(|| taken(Said::TaskGone.phrase(&[])))?;
     if task.status != Status::InProgress {
-        return Err(taken(format!("a person set the status to {}", task.status)));
+        return Err(taken(Said::StatusSet.phrase(&[("status", &task.status)])));
     }
-    let edited = |why: &str| NotLaunched::requeue(RequeueReason::TaskEdited, why);
+    let edited = |said: Said| NotLaunched::requeue(RequeueReason::TaskEdited, said.phrase(&[]));
     let whole = attempt.hand.config.whole_test_command.as_deref();
     let command = task.test_command.given().or(whole).and_then(|text| {
         resolve_test_command(text, &attempt.policies.test_shapes).ok().map(|command| command.text())
     });
     if attempt.hand.test_command != command {
-        return Err(edited("the test command is not the one that was judged"));
+        return Err(edited(Said::TestCommandEdited));
     }
     if task.acceptance.is_empty() {
-        return Err(edited("it has no acceptance criterion any more"));
+        return Err(edited(Said::CriteriaGone));
     }
     if resolve_lane(&task, &attempt.hand.config).lane() != Some(attempt.record.lane) {
-        return Err(edited("the triage is not the one that was judged"));
+        return Err(edited(Said::TriageEdited));
     }
     Ok(task)
 }

@@ -2,10 +2,12 @@
 
 use dispatch_close::commit::merge_message;
 use dispatch_close::execute::Stop;
+use dispatch_close::phrase::Said;
 use dispatch_close::plan::{
     ClosePlan, Detail, Disposition, Failure, Frozen, failure_plan, hand_back_plan,
 };
-use dispatch_core::branch::BranchName;
+use dispatch_core::attempt::AttemptNumber;
+use dispatch_core::branch::{BranchName, attempt_ref};
 use dispatch_core::names::{BlockReason, PauseCause, RequeueReason};
 use dispatch_core::object::CommitId;
 use dispatch_core::path::RepoPath;
@@ -15,7 +17,7 @@ use dispatch_core::start_commit::{KnownWork, SavedAndRemote, StartOrigin, start_
 use super::provision::{ProvisionEnd, Where, provision};
 use super::{Attempt, leave};
 use crate::governor;
-use crate::ports::{Answer, Merge, PortError, Push, RemoteBranch, SlotChange};
+use crate::ports::{Answer, AttemptFile, Merge, PortError, Push, RemoteBranch, SlotChange};
 use crate::texts::count_of_files;
 
 /// Whether the worker can be launched.
@@ -47,8 +49,8 @@ impl From<PortError> for Unready {
 }
 
 impl Unready {
-    fn requeue(reason: RequeueReason, why: impl Into<String>) -> Self {
-        Self::Failure(Failure::requeue(None, reason, Detail::Words(why.into())))
+    fn requeue(reason: RequeueReason, why: impl Into<Detail>) -> Self {
+        Self::Failure(Failure::requeue(None, reason, why))
     }
 }
 
@@ -87,13 +89,8 @@ fn try_prepare(attempt: &mut Attempt<'_>) -> Result<(), Unready> {
         .board
         .task(&attempt.hand.task_id)
         .map_err(|error| Unready::requeue(RequeueReason::BoardUnreadable, error.chain()))?;
-    let task = task.ok_or_else(|| {
-        Unready::Failure(Failure {
-            step: None,
-            disposition: Disposition::Leave { to: None },
-            detail: Detail::Words("the board does not hold the task any more".to_owned()),
-        })
-    })?;
+    let task = task
+        .ok_or_else(|| Unready::Failure(Failure::taken_away(None, Said::TaskGone.phrase(&[]))))?;
     attempt.state.title.clone_from(&task.title);
     // The pass that claimed the task saw the board on its branch.
     attempt.state.board_branch = ports.vcs.board_place()?.branch;
@@ -210,7 +207,7 @@ fn start(
             Ok(commit)
         }
         Merge::Conflict(paths) => {
-            attempt.state.conflicts = paths.iter().map(ToString::to_string).collect();
+            attempt.state.conflicts = paths.iter().collect();
             let files = count_of_files(paths.len());
             attempt.note(&format!("{base_branch} conflicts with the start in {files}"));
             Ok(chosen)
@@ -249,7 +246,29 @@ fn choose(
     }
     attempt.state.set_aside = start.aside;
     attempt.state.continues_saved = start.origin == StartOrigin::Saved;
+    attempt.state.started_from = match start.origin {
+        StartOrigin::Saved => Some(kept_as(attempt, &start.commit)),
+        StartOrigin::Remote => Some(attempt.record.branch.to_string()),
+        StartOrigin::Base => None,
+    };
     Ok(start.commit)
+}
+
+/// The ref under which an earlier attempt kept this commit; the commit itself when nothing tells any more.
+fn kept_as(attempt: &Attempt<'_>, commit: &CommitId) -> String {
+    let store = attempt.ports.store;
+    let kept_it = |number: &AttemptNumber| {
+        let outcome = store.read_attempt_file(attempt.id(), *number, AttemptFile::Outcome);
+        let outcome = outcome
+            .ok()
+            .flatten()
+            .and_then(|text| serde_json::from_slice::<serde_json::Value>(&text).ok());
+        outcome.is_some_and(|outcome| outcome["saved"] == commit.as_str())
+    };
+    let mut earlier = (1..attempt.number().get()).rev().filter_map(AttemptNumber::new);
+    earlier
+        .find(kept_it)
+        .map_or_else(|| commit.to_string(), |number| attempt_ref(attempt.id(), number))
 }
 
 fn relation(attempt: &Attempt<'_>, remote: &CommitId, saved: &CommitId) -> SavedAndRemote {
@@ -297,9 +316,8 @@ fn provisioned(attempt: &mut Attempt<'_>, fresh: bool) -> Result<(), Unready> {
             step: None,
             disposition: Disposition::Block(BlockReason::ProvisionChanged),
             detail: Detail::List {
-                about: "Changed on the task's branch; `provision.installLocked` is not configured:"
-                    .to_owned(),
-                items,
+                about: Said::ManifestsOnBranch.phrase(&[]),
+                items: items.into_iter().collect(),
             },
         })),
         ProvisionEnd::Failed(why) => {

@@ -126,8 +126,7 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
         task,
         lane,
         path: task.path.given().unwrap_or(ExecutionPath::Direct),
-        attempt: attempt.shown_number(),
-        attempts: attempt.of(),
+        attempt: attempt.ordinal(),
         slot: &slot,
         board_root: &attempt.hand.roots.board_root,
         board_command: &board_command,
@@ -159,7 +158,7 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
         PromptError::TooLarge { .. } => Failure {
             step: None,
             disposition: Disposition::Block(BlockReason::PromptTooLarge),
-            detail: Detail::Words(error.to_string()),
+            detail: Detail::Error(error.to_string()),
         },
         PromptError::Template { name, source } => {
             paused(PauseCause::LaunchRefused, format!("`{name}` cannot be used: {source}"))
@@ -168,7 +167,7 @@ fn build(attempt: &Attempt<'_>, task: &Task, with: &Gathered<'_>) -> Result<Prom
 }
 
 fn paused(cause: PauseCause, why: String) -> Failure {
-    Failure::requeue(None, RequeueReason::Paused(cause), Detail::Words(why))
+    Failure::requeue(None, RequeueReason::Paused(cause), why)
 }
 
 /// The text of a configured file; it was read with the configuration, from the code root and never from the slot.

@@ -1,7 +1,8 @@
 //! Going on where a dead supervisor stopped (M1 step 2, C1.4).
 
 use dispatch_close::execute::{CloseRun, Stop};
-use dispatch_close::plan::{ClosePlan, Detail, Failure, hand_back_plan};
+use dispatch_close::phrase::Said;
+use dispatch_close::plan::{ClosePlan, Failure, hand_back_plan};
 use dispatch_core::names::{CloseStep, RequeueReason};
 use dispatch_core::record::Phase;
 
@@ -23,8 +24,7 @@ pub(crate) fn resume(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop
     }
     match phase {
         Phase::Claimed => {
-            let why =
-                Detail::Words("the supervisor disappeared before the worker started".to_owned());
+            let why = Said::LostBefore.phrase(&[]);
             let failure = Failure::requeue(None, RequeueReason::Interrupted, why);
             Ok(Some(CloseRun::new(hand_back_plan(failure))))
         }

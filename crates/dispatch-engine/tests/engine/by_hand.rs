@@ -64,7 +64,7 @@ fn m4_what_an_ended_attempt_left_is_saved_and_said() {
     world.state().registry[0].task_id = Some(id("T-1"));
     world.state().slots.entry(slot("dispatch-1")).or_default().insert("late.rs".into(), "x".into());
     let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
-    let Released::Freed { task, kept: Some(kept) } = end else { panic!("{end:?}") };
+    let Released::Freed { task, kept: Some(kept), queued: false } = end else { panic!("{end:?}") };
     assert_eq!(task, id("T-1"));
     assert!(kept.starts_with("refs/dispatch/rescue/dispatch-1/"), "{kept}");
     let commit = world.state().repository.refs[&kept].clone();
@@ -159,7 +159,7 @@ fn m4_a_slot_held_by_an_attempt_that_was_given_up_can_be_freed() {
     world.state().private.remove(&(id("T-1"), "hand-over".to_owned()));
     world.state().registry[0].held = Some("nothing was handed over".into());
     let end = release_slot(&world.ports(), &slot("dispatch-1"), false).unwrap();
-    assert_eq!(end, Released::Freed { task: id("T-1"), kept: None });
+    assert_eq!(end, Released::Freed { task: id("T-1"), kept: None, queued: false });
     assert_eq!(world.bound(), [None, None]);
     assert!(world.state().registry[0].held.is_none() && world.state().pending.is_empty());
 }

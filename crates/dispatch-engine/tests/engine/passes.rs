@@ -1,12 +1,13 @@
 //! D2, D3, D6.4, S3: passes.
 
 use dispatch_core::attempt::AttemptNumber;
-use dispatch_core::config::{ConfinementMode, Owner, SettingSource};
-use dispatch_core::names::{SelectionOff, WaitReason};
+use dispatch_core::config::{ConfinementMode, Language, Owner, SettingSource};
+use dispatch_core::names::{PauseCause, SelectionOff, WaitReason};
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_engine::by_hand;
+use dispatch_engine::governor::{configuration_approved, lane_fault};
 use dispatch_engine::hand_over::HandOver;
 use dispatch_engine::pass::{End, Options, PassError, Selection};
 use dispatch_engine::ports::{AttemptFile, Lease, OwnerRecord, Review, Store, TryLock, Verdict};
@@ -404,6 +405,22 @@ fn d4_a_wait_that_only_a_person_can_end_is_said_once_between_two_attempts() {
     assert!(comment.ends_with("run `dispatch retry T-1`."), "{comment}");
     faults(12);
     assert_eq!(said(), ["T-1: too-many-faults"]);
+}
+
+/// D11.2: a pause whose cause a configuration can be lets the next pass find out once a person approved one; any other
+/// goes on.
+#[test]
+fn d11_2_an_approved_configuration_has_the_next_pass_find_out_whether_the_pause_is_over() {
+    for (cause, tried) in [(PauseCause::ConfinementMissing, true), (PauseCause::UsageLimit, false)]
+    {
+        let world = World::new(vec![task("T-1")]);
+        let ports = world.ports();
+        lane_fault(&ports, Language::En, Lane::Local, cause, "found", None).unwrap();
+        assert!(world.lines(&setup())[0].contains("lane-paused"));
+        let told = configuration_approved(&ports, Lane::Local).unwrap();
+        assert_eq!(told, tried.then_some(cause));
+        assert_eq!(world.lines(&setup())[0].contains("dispatched"), tried, "{cause}");
+    }
 }
 
 /// N62: a model server that is down costs its lane, not the pass.

@@ -4,9 +4,9 @@ use dispatch_core::config::{Credential, FileCommand, GeneratedConfig, HookKind, 
 use dispatch_core::names::CloseStep;
 use dispatch_core::record::{Phase, Request};
 use dispatch_core::status::Status;
-use dispatch_core::task::OneLine;
+use dispatch_core::task::{DeclaredFile, OneLine};
 use dispatch_engine::hand_over::HandOver;
-use dispatch_engine::ports::{Review, Verdict};
+use dispatch_engine::ports::{AttemptFile, Review, Verdict};
 use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
@@ -190,6 +190,35 @@ fn c3_4_many_files_are_counted() {
     let comment = world.state().comments[0].clone();
     assert!(comment.contains("60 files:") && comment.contains("… +10"), "{comment}");
     assert_eq!(comment.matches("out-of-scope: ").count(), 50, "{comment}");
+}
+
+/// README §5: what is kept with the journal is bounded whatever an attempt did, and what is decided is decided by all of
+/// its files: the last of a hundred thousand fails the check.
+#[test_case(None, "review-diff-too-large"; "all of them declared and only too many for a reviewer")]
+#[test_case(Some("zzz.txt"), "scope-check-failed"; "all but the last declared")]
+fn a_hundred_thousand_changed_files_are_judged_and_not_kept(
+    last: Option<&'static str>,
+    reason: &str,
+) {
+    let mut acts = diligent();
+    acts.insert(0, Act::WriteMany("docs", 100_000));
+    if let Some(last) = last {
+        acts.insert(0, Act::Write(last, "x"));
+    }
+    let world = World::new(acts);
+    let docs = DeclaredFile { text: "docs/".to_owned(), shared: false };
+    world.state().task.as_mut().unwrap().declared_files.push(docs);
+    assert_eq!(world.supervise(Mode::Begin), ended(reason));
+    let state = world.state();
+    let kept = state.private["attempt"].to_string();
+    assert!(kept.len() < 200_000, "{}", kept.len());
+    let outcome = &state.files[&AttemptFile::Outcome];
+    assert!(outcome.len() < 200_000, "{}", outcome.len());
+    if let Some(last) = last {
+        assert!(state.comments[0].contains(&format!("out-of-scope: {last}")));
+    } else {
+        assert!(String::from_utf8_lossy(outcome).contains("\"100001 files\""));
+    }
 }
 
 /// C3.2: a deletion is a change like any other.

@@ -91,7 +91,10 @@ fn c9_5_without_a_forge_the_pushed_branch_is_the_result() {
     assert_eq!(world.supervise(Mode::Begin), ended("success"));
     let proposal = world.read().pr.unwrap();
     assert_eq!((proposal.number, proposal.branch.as_str()), (None, "task/T-5"));
-    assert!(world.state().comments[0].contains("`task/T-5`"));
+    let comment = world.state().comments[0].clone();
+    assert!(comment.contains("branch `task/T-5` for `main`"), "{comment}");
+    // No pull request says it.
+    assert!(comment.contains("The worker ran without kernel confinement."), "{comment}");
 }
 
 /// N63, BR-09: an open pull request of the branch is reused and keeps what people wrote.

@@ -31,7 +31,7 @@ dispatch_core::catalogue! {
         /// Guard 1.
         InvalidTestCommand {
             en: "The test command `{command}` is not allowed: {why}. Write one of the allowed shapes, or add a shape to `testCommands` of the configuration, then move the task to Queued.",
-            es: "El comando de prueba `{command}` no está permitido: {why}. Escriba una de las formas permitidas, o añada una forma a `testCommands` de la configuración, y mueva la tarea a Queued.",
+            es: "El comando de prueba `{command}` no está permitido (`{why}`). Escriba una de las formas permitidas, o añada una forma a `testCommands` de la configuración, y mueva la tarea a Queued.",
         },
         /// Guard 1.
         MissingFiles {
@@ -41,7 +41,7 @@ dispatch_core::catalogue! {
         /// Guard 1.
         InvalidFile {
             en: "The declared file `{file}` is not a path inside the repository ({why}): correct it, then move the task to Queued.",
-            es: "El archivo declarado `{file}` no es una ruta dentro del repositorio ({why}): corríjalo y mueva la tarea a Queued.",
+            es: "El archivo declarado `{file}` no es una ruta dentro del repositorio (`{why}`): corríjalo y mueva la tarea a Queued.",
         },
         /// Guard 1.
         MissingAcceptanceCriteria {

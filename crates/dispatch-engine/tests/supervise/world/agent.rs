@@ -24,6 +24,11 @@ impl State {
             Act::Write(path, text) => {
                 self.slot.insert(path.to_owned(), text.to_owned());
             }
+            Act::WriteMany(folder, count) => {
+                let files =
+                    (0..count).map(|number| (format!("{folder}/{number}.md"), String::new()));
+                self.slot.extend(files);
+            }
             Act::Remove(path) => {
                 self.slot.remove(path);
             }

@@ -36,6 +36,8 @@ pub(crate) use git::Repository;
 pub(crate) enum Act {
     /// Writes a file in the slot.
     Write(&'static str, &'static str),
+    /// Writes so many files into this folder of the slot.
+    WriteMany(&'static str, u32),
     /// Removes a file in the slot.
     Remove(&'static str),
     /// Says something on its stream, one line.
