@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a benchmark that cannot run ends")]
 
 use std::fs::File;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -35,6 +35,10 @@ impl Drawn {
                     task = task.depends_on(&format!("T-{}", number - back));
                 }
             }
+            // A third for some makes up for those that have too few before them: two edges a task.
+            if (85..169).contains(&number) {
+                task = task.depends_on(&format!("T-{}", number - 82));
+            }
             board.add(&task);
         }
         let drawn = Self { scratch, dot };
@@ -52,7 +56,9 @@ impl Drawn {
         command
             .args(["--format", format])
             .current_dir(self.scratch.root().join("code"))
-            .stdout(File::create(to).unwrap());
+            .stdout(File::create(to).unwrap())
+            // That a viewer may not draw so many edges is told there.
+            .stderr(Stdio::null());
         assert!(command.status().unwrap().success());
     }
 
