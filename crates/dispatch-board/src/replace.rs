@@ -2,10 +2,10 @@
 
 use std::fs::{self, File, Permissions};
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use dispatch_proc::{Links, open_regular, read_regular};
+use dispatch_proc::{Links, make_ignored_dir, open_regular, read_regular};
 use rustix::fs::{CWD, Gid, Mode, OFlags, RenameFlags, Uid, fchown, renameat_with};
 use tempfile::NamedTempFile;
 
@@ -234,11 +234,7 @@ fn sync_folder(path: &Utf8Path) -> io::Result<()> {
 /// Our folder in the board directory, made when it is not there, with everything in it ignored by git.
 fn private_folder(board_dir: &Utf8Path) -> io::Result<Utf8PathBuf> {
     let folder = board_dir.join(".dispatch");
-    match fs::DirBuilder::new().mode(0o700).create(&folder) {
-        Ok(()) => fs::write(folder.join(".gitignore"), "*\n")?,
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
+    make_ignored_dir(&folder)?;
     Ok(folder)
 }
 

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::board::Board;
+use crate::dependencies::effectively_done;
 use crate::id::TaskId;
 use crate::status::Status;
 use crate::task::{OneLine, Task};
@@ -44,6 +45,15 @@ pub struct Node {
 /// Whether a parent integrates on a branch of its own: it is complex, or it declares one (B5.3).
 pub fn has_own_branch(task: &Task) -> bool {
     task.tier.given() == Some(Tier::Complex) || task.branch != OneLine::Missing
+}
+
+/// Whether an attempt of the task would close a parent: its subtasks are done and it integrates on a branch of its own
+/// (B5.3). An incomplete board never says so.
+pub fn closes_parent(board: &Board, task: &Task) -> bool {
+    board.complete
+        && !task.children.is_empty()
+        && has_own_branch(task)
+        && task.children.iter().all(|child| effectively_done(board, child))
 }
 
 /// The effective status of a node (B5.2, B5.3).
@@ -254,6 +264,29 @@ mod tests {
 
     fn arb_status() -> impl Strategy<Value = Status> {
         prop::sample::select(vec![ToDo, Queued, InProgress, Blocked, Done])
+    }
+
+    /// B5.3, B2.5.
+    #[test]
+    fn b5_3_an_attempt_closes_a_parent_once_every_subtask_is_done() {
+        let whole = |child: &str, branch: &str| {
+            board(&[
+                ("T-1", "Queued", branch),
+                ("T-1.1", "Done", "parent_task_id: T-1\n"),
+                ("T-1.2", child, "parent_task_id: T-1\n"),
+            ])
+        };
+        let id = |text| TaskId::parse(text).unwrap();
+        let closes = |board: &Board| closes_parent(board, &board.tasks[&id("T-1")]);
+        let complex = "labels: ['tier:complex']\n";
+        assert!(closes(&whole("Done", complex)));
+        assert!(!closes(&whole("To Do", complex)), "unfinished work");
+        assert!(!closes(&whole("Done", "")), "no branch of its own");
+        let mut torn = whole("Done", complex);
+        torn.complete = false;
+        assert!(!closes(&torn), "an incomplete board");
+        let leaf = whole("Done", complex);
+        assert!(!closes_parent(&leaf, &leaf.tasks[&id("T-1.1")]), "no parent");
     }
 
     fn arb_facts() -> impl Strategy<Value = ParentFacts> {

@@ -10,6 +10,7 @@ use dispatch_core::id::TaskId;
 use dispatch_core::record::Record;
 use dispatch_core::triage::Lane;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use crate::ports::{PortError, RemoteBranch, Store};
 use crate::setup::{AgentSettings, Policies, Roots};
@@ -84,10 +85,9 @@ impl HandOver {
         let doing = || format!("take over the attempt of {id}");
         let unusable = |why: &str| HandOverError::Unusable(PortError::new(doing(), why));
         // A file that cannot be read now is another matter than one that cannot be understood.
-        store.read_private(id, HAND_OVER)?;
-        let hand = Self::read(store, id)
-            .map_err(HandOverError::Unusable)?
-            .ok_or_else(|| unusable("nothing was handed over"))?;
+        let kept = store.read_private(id, HAND_OVER)?;
+        let value = kept.ok_or_else(|| unusable("nothing was handed over"))?;
+        let hand = Self::understand(id, value).map_err(HandOverError::Unusable)?;
         if hand.token != record.token || hand.attempt != record.attempt {
             return Err(unusable("record and hand-over are of different claims"));
         }
@@ -106,13 +106,11 @@ impl HandOver {
 
     /// Reads what was handed over for the present attempt of a task.
     pub fn read(store: &dyn Store, id: &TaskId) -> Result<Option<Self>, PortError> {
-        store
-            .read_private(id, HAND_OVER)?
-            .map(|value| {
-                serde_json::from_value(value).map_err(|source| {
-                    PortError::new(format!("understand the hand-over of {id}"), source)
-                })
-            })
-            .transpose()
+        store.read_private(id, HAND_OVER)?.map(|value| Self::understand(id, value)).transpose()
+    }
+
+    fn understand(id: &TaskId, value: Value) -> Result<Self, PortError> {
+        serde_json::from_value(value)
+            .map_err(|source| PortError::new(format!("understand the hand-over of {id}"), source))
     }
 }

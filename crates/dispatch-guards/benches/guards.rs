@@ -24,8 +24,8 @@ use dispatch_core::task::Task;
 use dispatch_core::triage::{Lane, Tier};
 use dispatch_guards::claims::TestSiblings;
 use dispatch_guards::guards::{
-    BusyTasks, GuardInput, LaneFacts, LaneRulesView, Limits, PolicyView, RemoteFacts, Role, Seen,
-    SeenBranch, SlotFacts, evaluate, task_graph,
+    BranchOnRemote, BranchPresence, BusyTasks, GuardInput, LaneFacts, LaneRulesView, Limits,
+    PolicyView, RemoteFacts, Role, SlotFacts, evaluate, task_graph,
 };
 use dispatch_guards::paths::{PathLists, PathPolicy, PolicyPlaces};
 use dispatch_guards::permission::{LaneRules, LaneSurface, LoadedFile, Rule, RuleSource, relation};
@@ -168,7 +168,10 @@ fn evaluations() {
         lanes: Lane::ALL.iter().map(|name| (*name, lane.clone())).collect(),
     };
     let remote = RemoteFacts {
-        own: SeenBranch { name: BranchName::parse("task/T-1").unwrap(), seen: Seen::Absent },
+        own: BranchOnRemote {
+            name: BranchName::parse("task/T-1").unwrap(),
+            seen: BranchPresence::Absent,
+        },
         parent: None,
         dispatched_before: false,
     };

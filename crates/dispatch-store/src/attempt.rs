@@ -8,7 +8,7 @@ use camino::Utf8PathBuf;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber, Tally};
 use dispatch_core::id::TaskId;
 use dispatch_engine::ports::{AttemptFile, PortError};
-use dispatch_proc::{Links, open_regular};
+use dispatch_proc::{Links, make_ignored_dir, open_regular};
 use serde::Deserialize;
 
 use crate::DiskStore;
@@ -60,12 +60,7 @@ impl DiskStore {
     /// Makes the directory that holds all attempts, which no commit ever takes along.
     fn make_attempts_root(&self) -> Result<(), PortError> {
         let root = self.attempts_root();
-        make_private_dir(&root)?;
-        let ignore = root.join(".gitignore");
-        if read(&ignore)?.as_deref() != Some(b"*\n".as_slice()) {
-            replace(&ignore, b"*\n")?;
-        }
-        Ok(())
+        make_ignored_dir(&root).map_err(|source| failed(format!("make `{root}`"), source))
     }
 
     pub(crate) fn new_attempt(

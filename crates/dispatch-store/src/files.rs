@@ -1,9 +1,8 @@
 //! Reading and replacing small files.
 
 use std::error::Error as StdError;
-use std::fs::{self, DirBuilder, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom, Write};
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 
 use camino::Utf8Path;
 use dispatch_core::names::PauseCause;
@@ -12,7 +11,6 @@ use dispatch_proc::{Links, open_regular, read_regular};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-const PRIVATE_DIR_MODE: u32 = 0o700;
 /// No file of ours that is read whole comes near this size.
 const MOST_BYTES: u64 = 64 << 20;
 const NO_SPACE_HINT: &str = "free some space on this file system";
@@ -26,20 +24,8 @@ pub(crate) fn failed(doing: impl Into<String>, source: io::Error) -> PortError {
 
 /// Makes a directory that only its owner may enter, and its missing parents.
 pub(crate) fn make_private_dir(dir: &Utf8Path) -> Result<(), PortError> {
-    let made = DirBuilder::new().recursive(true).mode(PRIVATE_DIR_MODE).create(dir);
-    made.map_err(|source| failed(format!("make the directory `{dir}`"), source))?;
-    // A link here would let whoever planted it choose where our records and logs go.
-    let found = fs::symlink_metadata(dir)
-        .map_err(|source| failed(format!("look at the directory `{dir}`"), source))?;
-    if !found.is_dir() {
-        let source = io::Error::new(ErrorKind::NotADirectory, "it is not a directory of its own");
-        return Err(failed(format!("use `{dir}`"), source));
-    }
-    if found.permissions().mode() & 0o777 != PRIVATE_DIR_MODE {
-        fs::set_permissions(dir, Permissions::from_mode(PRIVATE_DIR_MODE))
-            .map_err(|source| failed(format!("make `{dir}` private"), source))?;
-    }
-    Ok(())
+    dispatch_proc::make_private_dir(dir)
+        .map_err(|source| failed(format!("make the private directory `{dir}`"), source))
 }
 
 /// Reads a file; `None` when there is none.

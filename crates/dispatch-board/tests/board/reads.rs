@@ -94,13 +94,16 @@ fn b2_9_a_file_torn_by_a_write_in_place_is_read_again() {
                 thread::sleep(Duration::from_millis(120));
             }
         });
+        let mut seen = 0;
         for _ in 0..40 {
             let board = read(&place.root);
+            seen += board.tasks.len();
             for task in board.tasks.values() {
                 let whole = task.acceptance.len() == 2 && !task.description.contains("SECTION");
                 assert!(whole, "a torn reading was taken for the task: {task:?}");
             }
         }
+        assert!(seen > 0, "no reading saw the task at all");
     });
 }
 
@@ -123,15 +126,17 @@ fn b2_6_a_file_that_moves_meanwhile_is_seen() {
                 pause();
             }
         });
+        let mut whole = 0;
         for _ in 0..60 {
             let board = read(&place.root);
+            whole += u32::from(board.complete);
             let seen = board.tasks.len() + board.completed.len();
             assert!(
                 seen == 1 || !board.complete,
                 "a vanished task is never a silent absence: {board:?}"
             );
         }
-        stop.store(true, Ordering::Relaxed);
+        assert!(whole > 0, "no reading was complete");
     });
 }
 
@@ -145,10 +150,26 @@ fn br_15_reading_a_large_board_starts_no_process() {
         let text = TASK.replace("id: T-1", &format!("id: T-{number}"));
         fs::write(root.join(format!("backlog/tasks/t-{number} - x.md")), text).unwrap();
     }
-    let before = children();
+    let before = (children(), faults_of_ended_children());
     let board = read(&root);
     assert_eq!((board.tasks.len(), board.complete), (2000, true));
-    assert_eq!(children(), before);
+    assert_eq!((children(), faults_of_ended_children()), before);
+}
+
+/// What every program that was started and waited for leaves behind: its page faults are added to ours.
+#[test]
+fn an_ended_child_is_noticed() {
+    let (_guard, home) = scratch();
+    let before = faults_of_ended_children();
+    programs::read(&mut programs::command("true", &home));
+    assert!(faults_of_ended_children() > before);
+}
+
+/// The page faults of all children that ended, `cminflt` of `/proc/self/stat`.
+fn faults_of_ended_children() -> u64 {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let (_, fields) = stat.rsplit_once(") ").unwrap();
+    fields.split(' ').nth(8).unwrap().parse().unwrap()
 }
 
 fn children() -> usize {

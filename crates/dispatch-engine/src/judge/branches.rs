@@ -11,7 +11,7 @@ use dispatch_core::record::Record;
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 
-use super::Seen;
+use super::RoundView;
 use crate::hand_over::SeenBranch;
 use crate::ports::{PortError, RemoteBranch};
 use crate::settled::is_merged;
@@ -32,7 +32,7 @@ pub(crate) struct Branches {
 
 impl Branches {
     pub(super) fn of(
-        facts: &Seen<'_>,
+        facts: &RoundView<'_>,
         setup: &Setup,
         task: &Task,
         record: Option<&Record>,
@@ -89,13 +89,13 @@ impl Branches {
     }
 }
 
-fn has_integrating_parent(facts: &Seen<'_>, task: &Task) -> bool {
+fn has_integrating_parent(facts: &RoundView<'_>, task: &Task) -> bool {
     task.parent.as_ref().and_then(|id| facts.board.find(id)).is_some_and(has_own_branch)
 }
 
 /// The branches of the ancestors that integrate on one of their own, nearest first.
 fn integration_chain(
-    facts: &Seen<'_>,
+    facts: &RoundView<'_>,
     prefix: &str,
     task: &Task,
 ) -> Result<Vec<BranchName>, PortError> {
@@ -137,7 +137,7 @@ fn next_branch(
     })
 }
 
-impl Seen<'_> {
+impl RoundView<'_> {
     /// The branches that the remote has to be asked about (D3.5).
     pub(crate) fn of_interest(&self, setup: &Setup) -> Result<BTreeSet<BranchName>, PortError> {
         let mut names: BTreeSet<BranchName> = self.base.into_iter().cloned().collect();

@@ -8,17 +8,16 @@ use std::collections::BTreeMap;
 use dispatch_core::attempt::{AttemptCounts, AttemptNumber};
 use dispatch_core::board::Board;
 use dispatch_core::branch::BranchName;
-use dispatch_core::dependencies::effectively_done;
 use dispatch_core::id::TaskId;
-use dispatch_core::parent::has_own_branch;
+use dispatch_core::parent::closes_parent;
 use dispatch_core::record::{Phase, Record};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_core::triage::Lane;
 use dispatch_guards::claims::TaskGraph;
 use dispatch_guards::guards::{
-    BusyTasks, Evaluation, GuardInput, LaneFacts, LanePause, LaneRulesView, Limits, PolicyView,
-    RemoteFacts, Role, Seen as SeenAs, SlotFacts, evaluate, task_graph,
+    BranchOnRemote, BranchPresence, BusyTasks, Evaluation, GuardInput, LaneFacts, LanePause,
+    LaneRulesView, Limits, PolicyView, RemoteFacts, Role, SlotFacts, evaluate, task_graph,
 };
 use dispatch_guards::permission::LoadedFile;
 use dispatch_guards::test_command::{TestCommand, resolve_test_command};
@@ -35,7 +34,7 @@ use crate::setup::Setup;
 use crate::surface::worker_edit_rule;
 
 /// Board, remote and records as they were seen.
-pub(crate) struct Seen<'a> {
+pub(crate) struct RoundView<'a> {
     pub(crate) board: &'a Board,
     pub(crate) remote: &'a RemoteView,
     /// The branch work is proposed for; none when it could not be found out.
@@ -45,7 +44,7 @@ pub(crate) struct Seen<'a> {
 
 /// What is read once for all tasks of a round (D3.3).
 pub(crate) struct RoundFacts<'a> {
-    pub(crate) seen: Seen<'a>,
+    pub(crate) seen: RoundView<'a>,
     graph: TaskGraph<TaskId>,
     surfaces: Surfaces,
 }
@@ -89,7 +88,7 @@ pub(crate) fn last_seen(
     base: Option<&BranchName>,
 ) -> Result<RemoteView, PortError> {
     let nothing = RemoteView::default();
-    let names = Seen::read(ports, board, &nothing, base)?.of_interest(setup)?;
+    let names = RoundView::read(ports, board, &nothing, base)?.of_interest(setup)?;
     let mut view = RemoteView::default();
     for name in names {
         if let Some(commit) = ports.vcs.kept(&name.fetched_ref())? {
@@ -118,7 +117,7 @@ pub(crate) fn readable_records(ports: &Ports<'_>) -> Result<BTreeMap<TaskId, Rec
     Ok(records)
 }
 
-impl<'a> Seen<'a> {
+impl<'a> RoundView<'a> {
     pub(crate) fn read(
         ports: &Ports<'_>,
         board: &'a Board,
@@ -136,7 +135,7 @@ impl<'a> RoundFacts<'a> {
         remote: &'a RemoteView,
         base: Option<&'a BranchName>,
     ) -> Result<Self, PortError> {
-        let seen = Seen::read(ports, board, remote, base)?;
+        let seen = RoundView::read(ports, board, remote, base)?;
         Ok(Self { seen, graph: task_graph(board), surfaces: Surfaces::default() })
     }
 
@@ -175,8 +174,8 @@ impl<'a> RoundFacts<'a> {
             free: free_slots(ports, &registry, &task.id)?.len(),
         };
         let remote = RemoteFacts {
-            own: seen(&branches.own),
-            parent: branches.parent.as_ref().map(seen),
+            own: presence(&branches.own),
+            parent: branches.parent.as_ref().map(presence),
             dispatched_before: record.is_some() || ports.store.has_attempts(&task.id)?,
         };
         let next = record
@@ -206,7 +205,8 @@ impl<'a> RoundFacts<'a> {
             &limits.project_root,
             &policies.siblings,
         );
-        let role = role(self.seen.board, task);
+        let closes = closes_parent(self.seen.board, task);
+        let role = if closes { Role::Close } else { Role::Work };
         let evaluation = evaluate(&GuardInput {
             task,
             role,
@@ -267,21 +267,13 @@ impl<'a> RoundFacts<'a> {
     }
 }
 
-/// Whether the attempt would close a parent: its subtasks are done and it integrates on a branch of its own (B5.3).
-fn role(board: &Board, task: &Task) -> Role {
-    let closes = !task.children.is_empty()
-        && has_own_branch(task)
-        && task.children.iter().all(|child| effectively_done(board, child));
-    if closes { Role::Close } else { Role::Work }
-}
-
-fn seen(branch: &SeenBranch) -> dispatch_guards::guards::SeenBranch {
+fn presence(branch: &SeenBranch) -> BranchOnRemote {
     let seen = match branch.seen {
-        RemoteBranch::At(_) => SeenAs::Present,
-        RemoteBranch::Absent => SeenAs::Absent,
-        RemoteBranch::Unknown => SeenAs::Unknown,
+        RemoteBranch::At(_) => BranchPresence::Present,
+        RemoteBranch::Absent => BranchPresence::Absent,
+        RemoteBranch::Unknown => BranchPresence::Unknown,
     };
-    dispatch_guards::guards::SeenBranch { name: branch.name.clone(), seen }
+    BranchOnRemote { name: branch.name.clone(), seen }
 }
 
 /// How many attempts of a lane run, by the registry of this moment (D6.3). A held slot runs nothing.

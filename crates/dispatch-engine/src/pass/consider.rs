@@ -44,6 +44,12 @@ dispatch_core::catalogue! {
 /// Under this name the store remembers which wait a person was already told of.
 const SAID: &str = "said";
 
+/// Whether the machine can run an attempt of a lane.
+enum MachineReady {
+    Yes,
+    No { cause: PauseCause, text: String },
+}
+
 /// Walks the candidates.
 pub(super) struct Considering<'a> {
     ports: &'a Ports<'a>,
@@ -223,9 +229,9 @@ impl<'a> Considering<'a> {
             let text = format!("the settings of lane {lane} were not read");
             return waiting(WaitReason::SettingsUnreadable, text);
         };
-        if let Err(fault) = self.machine_ready(lane)? {
-            self.pause(Some(lane), fault.0, &fault.1)?;
-            return waiting(WaitReason::LanePaused, format!("{}: {}", fault.0, fault.1));
+        if let MachineReady::No { cause, text } = self.machine_ready(lane)? {
+            self.pause(Some(lane), cause, &text)?;
+            return waiting(WaitReason::LanePaused, format!("{cause}: {text}"));
         }
         if self.options.dry_run {
             self.rehearsed.push(Rehearsed { task: task.id.clone(), lane });
@@ -260,18 +266,18 @@ impl<'a> Considering<'a> {
 
     /// What only the machine can say, asked before any slot is claimed: confinement (W3.3), disk space and the local
     /// model (D4.2).
-    fn machine_ready(&mut self, lane: Lane) -> Result<Result<(), (PauseCause, String)>, PortError> {
+    fn machine_ready(&mut self, lane: Lane) -> Result<MachineReady, PortError> {
         let config = &self.setup.config;
         if let Some(text) = confinement_fault(config, lane, self.setup.confined) {
-            return Ok(Err((PauseCause::ConfinementMissing, text)));
+            return Ok(MachineReady::No { cause: PauseCause::ConfinementMissing, text });
         }
         let (free, least) = (self.ports.vcs.free_mib()?, config.limits.min_free_mib);
         if free < least {
             let text = format!("{free} MiB are free where the slots are, {least} are required");
-            return Ok(Err((PauseCause::DiskFull, text)));
+            return Ok(MachineReady::No { cause: PauseCause::DiskFull, text });
         }
         if lane == Lane::Frontier {
-            return Ok(Ok(()));
+            return Ok(MachineReady::Yes);
         }
         if self.readiness.is_none() {
             let settings = self.setup.lanes.get(&lane).and_then(|read| read.as_ref().ok());
@@ -280,8 +286,10 @@ impl<'a> Considering<'a> {
             self.readiness = Some(self.ports.agent.readiness(url, model));
         }
         Ok(match &self.readiness {
-            Some(Err(why)) => Err((PauseCause::LocalModelNotLoaded, why.clone())),
-            Some(Ok(())) | None => Ok(()),
+            Some(Err(why)) => {
+                MachineReady::No { cause: PauseCause::LocalModelNotLoaded, text: why.clone() }
+            }
+            Some(Ok(())) | None => MachineReady::Yes,
         })
     }
 

@@ -17,7 +17,7 @@ use super::{Considered, End, Options, PassError, RoundReport, Selection};
 use crate::base_branch::{self, BaseBranch};
 use crate::board_place::{BoardBranch, Memory, Round, look};
 use crate::budget::{Budget, NETWORK, put_off};
-use crate::judge::{RoundFacts, Seen};
+use crate::judge::{RoundFacts, RoundView};
 use crate::ports::{Lease, Ports, RemoteView};
 use crate::setup::{Setup, Trust};
 use crate::sweep::{self, SweepLine};
@@ -126,7 +126,7 @@ fn fetch(
     limit: Option<Duration>,
 ) -> Result<RemoteView, PassError> {
     let nothing = RemoteView::default();
-    let names = Seen::read(ports, board, &nothing, base)?.of_interest(setup)?;
+    let names = RoundView::read(ports, board, &nothing, base)?.of_interest(setup)?;
     Ok(match limit {
         Some(limit) => ports.vcs.fetch(&names, limit),
         None => RemoteView { problem: Some(put_off("asks about the branches")), ..nothing },

@@ -8,9 +8,8 @@ use dispatch_close::checks::join;
 use dispatch_close::plan::{Detail, Disposition, Failure};
 use dispatch_core::board::Board;
 use dispatch_core::config::{HookKind, PromptHook};
-use dispatch_core::dependencies::effectively_done;
 use dispatch_core::names::{BlockReason, PauseCause, RequeueReason};
-use dispatch_core::parent::has_own_branch;
+use dispatch_core::parent::closes_parent;
 use dispatch_core::path::RepoPath;
 use dispatch_core::prompt::{
     Earlier, HookText, PromptError, PromptInput, Prompts, RepositoryRules, SkillIndex, Templates,
@@ -183,11 +182,8 @@ fn configured(
 
 /// The subtasks that this attempt closes, when it closes any (B5.3): told from the board as it is now.
 fn close_of<'b>(board: &'b Board, task: &Task) -> Option<Vec<&'b Task>> {
-    let closes = board.complete
-        && !task.children.is_empty()
-        && has_own_branch(task)
-        && task.children.iter().all(|child| effectively_done(board, child));
-    closes.then(|| task.children.iter().filter_map(|child| board.find(child)).collect())
+    closes_parent(board, task)
+        .then(|| task.children.iter().filter_map(|child| board.find(child)).collect())
 }
 
 /// Keeps which commits of its subtasks this attempt sees, so that it is not asked for again.
@@ -242,7 +238,10 @@ fn file_at_base(attempt: &Attempt<'_>, name: &str) -> Result<Option<String>, Por
     let vcs = attempt.ports.vcs;
     let Some(bytes) = vcs.file_at(&vcs.tree_of(&base)?, &path)? else { return Ok(None) };
     let mut text = String::from_utf8_lossy(&bytes).into_owned();
-    text.truncate(text.floor_char_boundary(RULES_MAX_BYTES));
+    if text.len() > RULES_MAX_BYTES {
+        text.truncate(text.floor_char_boundary(RULES_MAX_BYTES));
+        text.push_str("\n\n[The rest of the file was left out.]\n");
+    }
     Ok(Some(text))
 }
 

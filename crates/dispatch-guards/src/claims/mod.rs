@@ -245,7 +245,7 @@ impl Claims {
 
     /// Whether a changed file is declared (L8.6): it equals a ground, lies under one, or a glob entry
     /// matches it. Being above a claim does not count, nor does the directory a glob widens to.
-    pub fn declare(&self, changed: &str) -> bool {
+    pub fn declares(&self, changed: &str) -> bool {
         self.grounds.iter().any(|(entry, ground)| match ground {
             Ground::At(path) if !is_glob(&self.entries[*entry].path) => {
                 let path = path.strip_suffix('/').unwrap_or(path);
@@ -256,7 +256,7 @@ impl Claims {
     }
 
     /// Whether this very file, and not a directory or glob around it, is declared.
-    pub fn declare_file(&self, path: &str) -> bool {
+    pub fn declares_file(&self, path: &str) -> bool {
         self.entries.iter().any(|claim| claim.path == path)
     }
 

@@ -64,7 +64,7 @@ fn globs_overlap_by_their_folder(glob: &str, path: &str, expected: bool) {
 #[test_case("src/**/x.rs", "src/d/y.rs", false; "only in the folder of the glob")]
 #[test_case("src/*.rs", "src/d/x.rs", false; "a star stops at a slash")]
 fn only_what_is_written_is_declared(claim: &str, changed: &str, expected: bool) {
-    assert_eq!(claims(&[claim]).declare(changed), expected);
+    assert_eq!(claims(&[claim]).declares(changed), expected);
 }
 
 #[test]

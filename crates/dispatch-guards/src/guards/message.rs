@@ -88,7 +88,7 @@ dispatch_core::catalogue! {
             en: "It waits until {tasks} is done; a pass after that goes on with it.",
             es: "Espera a que termine {tasks}; una pasada posterior sigue con ella.",
         },
-        /// Guards 4, 4b and 7.
+        /// Guards 1, 4, 4b and 7.
         BoardIncomplete {
             en: "Some tasks of the board could not be read, so nothing is known of {tasks}: repair what `dispatch status` names; the next pass looks at the task again.",
             es: "Algunas tareas del tablero no se pudieron leer, así que no se sabe nada de {tasks}: repare lo que indica `dispatch status`; la próxima pasada vuelve a mirar la tarea.",

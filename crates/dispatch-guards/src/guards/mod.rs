@@ -146,7 +146,7 @@ pub enum Role {
 /// What the remote said about a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Seen {
+pub enum BranchPresence {
     /// It is there.
     Present,
     /// Its absence is confirmed.
@@ -158,11 +158,11 @@ pub enum Seen {
 /// A branch and what the remote said about it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub struct SeenBranch {
+pub struct BranchOnRemote {
     /// Its name.
     pub name: BranchName,
     /// What the remote said.
-    pub seen: Seen,
+    pub seen: BranchPresence,
 }
 
 /// What is known of the branches a task builds on.
@@ -170,9 +170,9 @@ pub struct SeenBranch {
 #[serde(rename_all = "camelCase")]
 pub struct RemoteFacts {
     /// The task's own branch.
-    pub own: SeenBranch,
+    pub own: BranchOnRemote,
     /// The branch its parent integrates on, for a subtask of a parent that has one.
-    pub parent: Option<SeenBranch>,
+    pub parent: Option<BranchOnRemote>,
     /// Whether the task was ever dispatched: then it is never started afresh while the remote is
     /// silent (D3.5).
     pub dispatched_before: bool,

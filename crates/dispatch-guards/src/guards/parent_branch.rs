@@ -4,13 +4,13 @@ use dispatch_core::config::ParentBranch;
 use dispatch_core::names::WaitReason;
 use dispatch_core::parent::has_own_branch;
 
-use super::{GuardInput, GuardMessage, Seen};
+use super::{BranchPresence, GuardInput, GuardMessage};
 use crate::verdict::{Grounds, Verdict};
 
 pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
     let remote = input.remote;
     // Right after guard 4: a task with earlier work is never started afresh from the base.
-    if remote.dispatched_before && remote.own.seen == Seen::Unknown {
+    if remote.dispatched_before && remote.own.seen == BranchPresence::Unknown {
         return wait_unknown(remote.own.name.as_str());
     }
     let Some(parent_id) = &input.task.parent else { return Verdict::Launch };
@@ -30,12 +30,12 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
         return wait_unknown(parent.branch.given().unwrap_or(parent_id.as_str()));
     };
     match (branch.seen, input.limits.parent_branch) {
-        (Seen::Present, ParentBranch::Create | ParentBranch::Require)
-        | (Seen::Absent, ParentBranch::Create) => Verdict::Launch,
-        (Seen::Unknown, ParentBranch::Create | ParentBranch::Require) => {
+        (BranchPresence::Present, ParentBranch::Create | ParentBranch::Require)
+        | (BranchPresence::Absent, ParentBranch::Create) => Verdict::Launch,
+        (BranchPresence::Unknown, ParentBranch::Create | ParentBranch::Require) => {
             wait_unknown(branch.name.as_str())
         }
-        (Seen::Absent, ParentBranch::Require) => {
+        (BranchPresence::Absent, ParentBranch::Require) => {
             let task = parent_id.to_string();
             let values = [("branch", branch.name.as_str()), ("task", &task)];
             let grounds = Grounds::of(GuardMessage::ParentBranchMissing, &values);

@@ -1,6 +1,7 @@
 //! Guard 1: the task is complete and unambiguous.
 
-use dispatch_core::names::BlockReason;
+use dispatch_core::names::{BlockReason, WaitReason};
+use dispatch_core::parent::has_own_branch;
 use dispatch_core::path::containment_fault;
 use dispatch_core::task::{OneLine, Task};
 use dispatch_core::triage::{Answer, ExecutionPath, Lane, Tier};
@@ -13,6 +14,12 @@ pub const MAX_PROMPT_BYTES: usize = 400_000;
 
 /// The first reason decides; what else is wrong is told in the same comment.
 pub(super) fn evaluate(input: &GuardInput<'_>, own: &Own) -> Verdict {
+    if !input.board.complete && !input.task.children.is_empty() && has_own_branch(input.task) {
+        // Whether it is to be closed cannot be told, and with it what it has to declare.
+        let tasks = list(&input.task.children);
+        let grounds = Grounds::of(GuardMessage::BoardIncomplete, &[("tasks", &tasks)]);
+        return Verdict::Wait(WaitReason::BoardIncomplete, grounds);
+    }
     let mut found = Vec::new();
     check_size(input, &mut found);
     check_triage(input.task, &mut found);

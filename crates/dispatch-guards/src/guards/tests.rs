@@ -68,7 +68,7 @@ fn snapshot_of(header: &str, description: &str, others: &[(String, Found)]) -> G
             ..SurfaceSnapshot::default()
         },
         remote: RemoteFacts {
-            own: SeenBranch { name: branch("task/T-1"), seen: Seen::Absent },
+            own: BranchOnRemote { name: branch("task/T-1"), seen: BranchPresence::Absent },
             parent: None,
             dispatched_before: false,
         },
@@ -140,6 +140,16 @@ fn guard_1_asks_a_close_attempt_for_neither_files_nor_test_command() {
     let mut declared = snapshot_of(READY, "Test command: rm -rf x", &[]);
     declared.role = Role::Close;
     assert_said(&declared, "1", "invalid-test-command");
+}
+
+/// D4.1, B2.5: what a parent has to declare depends on its subtasks.
+#[test]
+fn guard_1_concludes_nothing_about_a_parent_on_an_incomplete_board() {
+    let mut parent = snapshot_of(READY, "Branch: task/T-1", &[]);
+    parent.task.children = vec![id("T-1.1")];
+    assert_said(&parent, "1", "missing-test-command");
+    parent.board.complete = false;
+    assert_said(&parent, "1", "board-incomplete");
 }
 
 /// K3: everything that is wrong is told at once, each with its value and the next step.
@@ -263,8 +273,10 @@ fn subtask(parent_labels: &str) -> GuardSnapshot {
     let own = format!("{READY}parent_task_id: T-9\n");
     let parent = format!("status: To Do\nlabels: [{parent_labels}]\n");
     let mut snapshot = snapshot_of(&own, FILES, &[file("T-9", &parent, "")]);
-    snapshot.remote.parent =
-        Some(SeenBranch { name: BranchName::parse("task/T-9").unwrap(), seen: Seen::Present });
+    snapshot.remote.parent = Some(BranchOnRemote {
+        name: BranchName::parse("task/T-9").unwrap(),
+        seen: BranchPresence::Present,
+    });
     snapshot
 }
 
@@ -277,12 +289,12 @@ fn guard_4b_waits_for_the_parents_branch() {
         snapshot.limits.parent_branch = policy;
         said(&snapshot).1
     };
-    assert_eq!(seen(Seen::Present, ParentBranch::Require), "launch");
-    assert_eq!(seen(Seen::Absent, ParentBranch::Create), "launch");
-    assert_eq!(seen(Seen::Absent, ParentBranch::Require), "parent-branch-missing");
-    assert_eq!(seen(Seen::Unknown, ParentBranch::Create), "remote-unknown");
+    assert_eq!(seen(BranchPresence::Present, ParentBranch::Require), "launch");
+    assert_eq!(seen(BranchPresence::Absent, ParentBranch::Create), "launch");
+    assert_eq!(seen(BranchPresence::Absent, ParentBranch::Require), "parent-branch-missing");
+    assert_eq!(seen(BranchPresence::Unknown, ParentBranch::Create), "remote-unknown");
     let mut ordinary = subtask("'tier:minor'");
-    ordinary.remote.parent.as_mut().unwrap().seen = Seen::Unknown;
+    ordinary.remote.parent.as_mut().unwrap().seen = BranchPresence::Unknown;
     assert_said(&ordinary, "-", "launch");
 }
 
@@ -297,11 +309,11 @@ fn guard_4b_concludes_nothing_from_an_incomplete_board_or_a_silent_remote() {
     assert_said(&unasked, "4b", "remote-unknown");
     assert!(comment(&unasked, Language::En).contains("T-9"), "the branch it would be is named");
     let mut before = snapshot();
-    before.remote.own.seen = Seen::Unknown;
+    before.remote.own.seen = BranchPresence::Unknown;
     assert_said(&before, "-", "launch");
     before.remote.dispatched_before = true;
     assert_said(&before, "4b", "remote-unknown");
-    before.remote.own.seen = Seen::Absent;
+    before.remote.own.seen = BranchPresence::Absent;
     assert_said(&before, "-", "launch");
 }
 

@@ -246,7 +246,7 @@ impl PathPolicy {
     ///
     /// A CI definition is free when the task declares that very file and runs on the frontier lane.
     pub fn forbids(&self, path: &str, lane: Option<Lane>, claims: &Claims) -> Option<PathMatch> {
-        let declared_ci = lane == Some(Lane::Frontier) && claims.declare_file(path);
+        let declared_ci = lane == Some(Lane::Frontier) && claims.declares_file(path);
         let folded = fold(path);
         let freed = self.except_folded.iter().any(|entry| entry.covers(&folded));
         let hard = self.hard.find(&folded, |entry| match entry.origin {

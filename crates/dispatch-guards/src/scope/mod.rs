@@ -272,7 +272,7 @@ pub fn classify(change: &Change, rules: &ScopeRules<'_>) -> ScopeClass {
     if let Some(danger) = danger(change, rules.max_file_bytes) {
         return ScopeClass::Dangerous(danger);
     }
-    if change.path.as_utf8().is_some_and(|path| rules.claims.declare(path)) {
+    if change.path.as_utf8().is_some_and(|path| rules.claims.declares(path)) {
         return ScopeClass::Declared;
     }
     if let Some(entry) = rules.policy.asks_review(&text) {
