@@ -56,3 +56,21 @@ impl Refused {
         Self { why: why.into() }.into()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// K1: the help and the page that people read first say the same.
+    #[test]
+    fn k1_the_readme_lists_the_exit_statuses_of_the_help() {
+        let readme = include_str!("../../../README.md");
+        for line in STATUSES.lines().skip(1) {
+            assert!(readme.lines().any(|said| said == line.trim()), "`{line}` is not in README.md");
+        }
+        for exit in [Exit::Done, Exit::Failed, Exit::Refused] {
+            let lead = format!("  {}  ", exit.code());
+            assert!(STATUSES.lines().any(|line| line.starts_with(&lead)), "{exit:?}");
+        }
+    }
+}

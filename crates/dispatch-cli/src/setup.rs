@@ -137,11 +137,17 @@ pub fn read(places: &Places) -> anyhow::Result<Setup> {
     Ok(Setup { file, loaded, lanes, texts, agent_settings, subject })
 }
 
-fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
-    let candidates = places.candidates();
-    for (file, found) in &candidates {
-        match read_file(file) {
-            Ok(bytes) => return Ok((file.clone(), *found, bytes)),
+/// The text of the configuration, if there is one.
+pub fn text(places: &Places) -> anyhow::Result<Option<String>> {
+    let Some((file, _, bytes)) = first_there(places)? else { return Ok(None) };
+    let text = String::from_utf8(bytes);
+    Ok(Some(text.with_context(|| format!("the configuration `{file}` is not UTF-8 text"))?))
+}
+
+fn first_there(places: &Places) -> anyhow::Result<Option<(Utf8PathBuf, Found, Vec<u8>)>> {
+    for (file, found) in places.candidates() {
+        match read_file(&file) {
+            Ok(bytes) => return Ok(Some((file, found, bytes))),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => {
                 return Err(error)
@@ -149,7 +155,15 @@ fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
             }
         }
     }
-    let looked: Vec<String> = candidates.iter().map(|(file, _)| format!("`{file}`")).collect();
+    Ok(None)
+}
+
+fn find(places: &Places) -> anyhow::Result<(Utf8PathBuf, Found, Vec<u8>)> {
+    if let Some(found) = first_there(places)? {
+        return Ok(found);
+    }
+    let looked: Vec<String> =
+        places.candidates().iter().map(|(file, _)| format!("`{file}`")).collect();
     bail!(
         "there is no configuration; looked at {}. Write one (`dispatch config schema` prints its form), then approve it with `dispatch trust`",
         looked.join(" and ")

@@ -132,6 +132,11 @@ impl Ground {
         Ok(setup)
     }
 
+    /// The text of the configuration that would be used, if there is one.
+    pub fn configuration_text(&self) -> anyhow::Result<Option<String>> {
+        setup::text(&self.places())
+    }
+
     /// The board's own callback, under the name it is approved by.
     fn callback(&self) -> Option<(String, &str)> {
         let command = self.board.config.on_status_change.as_deref()?;

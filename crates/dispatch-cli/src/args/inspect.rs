@@ -54,7 +54,7 @@ pub enum InspectCommand {
     Parents,
     /// Classify the stream of a worker: `{stream, stderr?, exit?, signal?, stopped?}`.
     Stream,
-    /// Judge a test command: `{text}`.
+    /// Judge a test command by the built-in shapes and the `testCommands` of the configuration found here: `{text}`.
     TestCommand,
     /// Classify changed files: `{lane, claims, changes: [{path, status, mode?, oldPath?}]}`.
     Scope,

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use anyhow::Context;
 use dispatch_core::config::{Found, Location, load};
 use dispatch_core::path::TreePath;
 use dispatch_core::triage::Lane;
@@ -17,6 +18,8 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{fields, printed};
+use crate::args::GlobalArgs;
+use crate::wire::Ground;
 
 /// `{text}` → `{argv}` or `{refused, word, nearest}`.
 pub(super) fn test_command(input: Value, shapes: &TestShapes) -> Result<Value, String> {
@@ -185,13 +188,26 @@ fn dependencies(edges: Vec<(String, String)>) -> BTreeMap<String, BTreeSet<Strin
     depends_on
 }
 
-/// The shapes of test commands of a configuration file's text, or the built-in ones.
-pub(super) fn shapes(config: Option<&str>) -> Result<TestShapes, String> {
-    let Some(text) = config else { return Ok(TestShapes::builtin()) };
+/// The shapes of test commands of the configuration that a pass would use here; where there is none, the built-in ones.
+pub(super) fn shapes(global: &GlobalArgs) -> anyhow::Result<TestShapes> {
+    let text = match &global.config {
+        Some(file) => Some(
+            std::fs::read_to_string(file).with_context(|| format!("could not read `{file}`"))?,
+        ),
+        // Outside of a repository with a board a decision is about the built-in ones.
+        None => Ground::find(global)
+            .ok()
+            .map(|ground| ground.configuration_text())
+            .transpose()?
+            .flatten(),
+    };
+    let Some(text) = text else { return Ok(TestShapes::builtin()) };
     let location = Location { file: "lanes.json".into(), found: Found::Given, board_dir: None };
-    let loaded = load(text, &location)
-        .map_err(|errors| errors.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))?;
-    TestShapes::with(&loaded.config.test_commands).map_err(|error| error.to_string())
+    let loaded = load(&text, &location).map_err(|errors| {
+        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+        anyhow::anyhow!("the configuration cannot be used: {}", lines.join("; "))
+    })?;
+    Ok(TestShapes::with(&loaded.config.test_commands)?)
 }
 
 #[cfg(test)]

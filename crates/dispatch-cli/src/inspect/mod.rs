@@ -52,8 +52,7 @@ pub fn run(args: &InspectArgs, global: &GlobalArgs) -> anyhow::Result<Exit> {
         InspectCommand::Scope => decide(&guards::scope),
         InspectCommand::Claims => decide(&guards::claims),
         InspectCommand::TestCommand => {
-            let config = global.config.as_ref().map(std::fs::read_to_string).transpose()?;
-            let shapes = guards::shapes(config.as_deref()).map_err(anyhow::Error::msg)?;
+            let shapes = guards::shapes(global)?;
             decide(&|input| guards::test_command(input, &shapes))
         }
     }

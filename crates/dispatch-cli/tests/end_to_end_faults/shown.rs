@@ -209,3 +209,20 @@ fn config_check_tells_what_keeps_a_pass_from_working_here() {
     }
     assert!(!said.contains("can be used"), "{said}");
 }
+
+/// K6: a test command is judged as a pass would in this repository.
+#[test]
+fn k6_inspect_judges_a_test_command_by_the_configuration_found_here() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    let judged = |name: &str| -> Value {
+        let mut command = world.dispatch_command(&["inspect", "test-command"]);
+        let input = world.path("input.json");
+        std::fs::write(&input, format!("{{\"text\": \"sh {name}\"}}")).unwrap();
+        command.stdin(std::fs::File::open(&input).unwrap());
+        serde_json::from_str(&programs::read(&mut command)).unwrap()
+    };
+    assert_eq!(judged("check.sh")["argv"], serde_json::json!(["sh", "check.sh"]));
+    assert_eq!(judged("other.sh")["refused"], "unexpected-word");
+    std::fs::remove_file(world.config_file()).unwrap();
+    assert_eq!(judged("check.sh")["refused"], "unknown-program");
+}

@@ -423,3 +423,20 @@ proptest! {
         drop(load_lane_settings(&text, Utf8Path::new("l.json"), Lane::Local));
     }
 }
+
+/// The examples that people copy are files that load.
+#[test]
+fn the_examples_of_the_documentation_load() {
+    let (readme, page) =
+        (include_str!("../../../../README.md"), include_str!("../../../../docs/setup.md"));
+    let blocks = |text: &'static str| {
+        let rest = text.split("```json\n").skip(1);
+        rest.map(|rest| rest.split_once("```").unwrap().0).collect::<Vec<_>>()
+    };
+    let place = Location { file: "lanes.json".into(), found: Found::Given, board_dir: None };
+    let loaded = load(blocks(readme)[0], &place).unwrap();
+    assert_eq!(loaded.warnings, []);
+    let settings = |text, lane| load_lane_settings(text, "s.json".into(), lane).unwrap();
+    assert_eq!(settings(blocks(readme)[1], Lane::Frontier).allow.len(), 2);
+    assert!(settings(blocks(page)[0], Lane::Local).model.is_some());
+}

@@ -18,6 +18,7 @@ mod builtin;
 mod shape;
 mod words;
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use serde::Serialize;
@@ -142,11 +143,23 @@ pub struct Refusal {
     pub word: String,
     /// The allowed shape that comes nearest.
     pub nearest: Option<String>,
+    /// For a program in no allowed shape: how to allow it.
+    #[serde(skip)]
+    allow: Option<Allow>,
+}
+
+/// How a program in no allowed shape can be allowed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Allow {
+    /// The programs that are allowed, in alphabetical order.
+    programs: Vec<String>,
+    /// The `testCommands` that would allow the very words, as JSON.
+    example: String,
 }
 
 impl Refusal {
     fn new(reason: RefusalReason, word: impl Into<String>) -> Self {
-        Self { reason, word: word.into(), nearest: None }
+        Self { reason, word: word.into(), nearest: None, allow: None }
     }
 }
 
@@ -181,6 +194,13 @@ impl fmt::Display for Refusal {
             RefusalReason::UnexpectedWord => write!(f, "`{word}` is not allowed here"),
             RefusalReason::Incomplete => write!(f, "words are missing after `{word}`"),
         }?;
+        if let Some(Allow { programs, example }) = &self.allow {
+            return write!(
+                f,
+                "; known are {}, and this one would be with `\"testCommands\": {example}`",
+                programs.join(", ")
+            );
+        }
         match &self.nearest {
             Some(nearest) => write!(f, "; the nearest allowed shape is `{nearest}`"),
             None => Ok(()),
@@ -220,6 +240,19 @@ impl TestShapes {
         self.shapes.iter()
     }
 
+    fn how_to_allow(&self, argv: &[String]) -> Allow {
+        let programs: BTreeSet<&str> = self.shapes.iter().flat_map(TestShape::programs).collect();
+        // Words that no shape may hold are no example.
+        let example = match TestShape::parse(argv) {
+            Ok(_) => serde_json::json!([argv]),
+            Err(_) => serde_json::json!([["sh", "test.sh", "{path...}"]]),
+        };
+        Allow {
+            programs: programs.into_iter().map(str::to_owned).collect(),
+            example: example.to_string(),
+        }
+    }
+
     fn nearest(&self, argv: &[String], fits: &[usize]) -> Option<&TestShape> {
         let first = argv.first().map_or("", String::as_str);
         self.shapes
@@ -256,7 +289,8 @@ pub fn resolve_test_command(text: &str, shapes: &TestShapes) -> Result<TestComma
         Some(word) => (RefusalReason::UnexpectedWord, word.clone()),
     };
     let nearest = shapes.nearest(&argv, &fits).map(ToString::to_string);
-    Err(Refusal { reason, word, nearest })
+    let allow = (reason == RefusalReason::UnknownProgram).then(|| shapes.how_to_allow(&argv));
+    Err(Refusal { reason, word, nearest, allow })
 }
 
 /// Finds the shape meant by a text that could not be split, from its plain words.

@@ -170,3 +170,28 @@ proptest! {
         let _answer = resolve(&text);
     }
 }
+
+/// P6.4: a program of nobody's is told with the known ones and with what would allow it.
+#[test]
+fn an_unknown_program_is_told_with_what_would_allow_it() {
+    let shapes = TestShapes::with(&[vec!["sh".to_owned(), "all.sh".to_owned()]]).unwrap();
+    let told = resolve_test_command("bats -r tests", &shapes).unwrap_err().to_string();
+    assert!(told.starts_with("`bats` is no known test program; known are ./gradlew, "), "{told}");
+    assert!(told.contains(" pytest, ") && told.contains(" sh, "), "{told}");
+    assert!(told.ends_with(r#"with `"testCommands": [["bats","-r","tests"]]`"#), "{told}");
+    let one_of_ours = resolve_test_command("sh other.sh", &shapes).unwrap_err().to_string();
+    assert!(one_of_ours.contains("nearest allowed shape is `sh all.sh`"), "{one_of_ours}");
+}
+
+/// The page for people lists every shape there is.
+#[test]
+fn the_documentation_lists_every_built_in_shape() {
+    let page = include_str!("../../../../docs/test-commands.md");
+    let listed: Vec<&str> = page
+        .split_once("```text\n")
+        .and_then(|(_, rest)| rest.split_once("```"))
+        .map(|(block, _)| block.lines().collect())
+        .unwrap_or_default();
+    let shapes: Vec<String> = TestShapes::builtin().iter().map(ToString::to_string).collect();
+    assert_eq!(listed, shapes);
+}
