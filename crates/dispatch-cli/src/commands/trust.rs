@@ -31,6 +31,10 @@ pub(super) fn run(show: bool, global: &GlobalArgs) -> anyhow::Result<Exit> {
     for name in setup.subject.keys() {
         output::line(&format!("approved: {name}"))?;
     }
+    // Nothing is paused where no pass ever ran, and approving makes no state.
+    if !ground.state_dir().exists() {
+        return Ok(Exit::Done);
+    }
     // One that cannot be used ends no pause; the next command says what is wrong with it.
     let Ok(world) = World::by_hand(&ground, Role::Pass) else { return Ok(Exit::Done) };
     for lane in Lane::ALL {
