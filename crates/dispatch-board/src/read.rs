@@ -8,9 +8,10 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use camino::{Utf8Path, Utf8PathBuf};
-use dispatch_core::board::{self, Board, Folder, Found, Problem, ProblemClass, is_task_file_name};
+use dispatch_core::board::{
+    Board, Folder, Found, ParsedFile, Problem, ProblemClass, assemble_parsed, is_task_file_name,
+};
 use dispatch_core::board_config::BoardConfig;
-use dispatch_core::task_file;
 use dispatch_proc::{Links, open_regular, read_regular};
 
 /// The largest task file that is read, in bytes.
@@ -97,7 +98,15 @@ fn listing_failed(dir: &Utf8Path, error: &io::Error) -> Board {
 /// A file at one reading.
 struct Reading {
     found: Found,
+    parsed: ParsedFile,
     fresh: bool,
+}
+
+impl Reading {
+    /// Whether it may have been read while it was being written.
+    fn is_suspect(&self) -> bool {
+        matches!(self.found, Found::Bytes(_)) && (self.fresh || self.parsed.may_be_torn())
+    }
 }
 
 struct Scan<'a> {
@@ -108,11 +117,12 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn assemble(&self) -> Board {
-        board::assemble(
-            self.files.iter().map(|(path, file)| (path.as_path(), &file.found)),
-            self.config,
-        )
+    fn assemble(self) -> Board {
+        let files: Vec<(Utf8PathBuf, Reading)> = self.files.into_iter().collect();
+        let (paths, readings): (Vec<_>, Vec<_>) = files.into_iter().unzip();
+        let parsed =
+            paths.iter().map(Utf8PathBuf::as_path).zip(readings.into_iter().map(|r| r.parsed));
+        assemble_parsed(parsed, self.config)
     }
 
     /// The task files there are now.
@@ -175,20 +185,22 @@ impl Scan<'_> {
     }
 
     fn file(&mut self, at: &Utf8Path) {
-        match self.reading(at) {
-            Ok(reading) => {
-                self.files.insert(at.to_owned(), reading);
-            }
-            Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                self.vanished = true;
-                let found = Found::Unreadable("it vanished while the board was read".to_owned());
-                self.files.insert(at.to_owned(), Reading { found, fresh: false });
-            }
-            Err(error) => {
-                let found = Found::Unreadable(error.to_string());
-                self.files.insert(at.to_owned(), Reading { found, fresh: false });
-            }
-        }
+        let reading = self.reading(at).unwrap_or_else(|error| {
+            let vanished = error.kind() == io::ErrorKind::NotFound;
+            self.vanished |= vanished;
+            let cause = if vanished {
+                "it vanished while the board was read".to_owned()
+            } else {
+                error.to_string()
+            };
+            self.parsed(at, Found::Unreadable(cause), false)
+        });
+        self.files.insert(at.to_owned(), reading);
+    }
+
+    fn parsed(&self, at: &Utf8Path, found: Found, fresh: bool) -> Reading {
+        let parsed = ParsedFile::new(at, &found, self.config);
+        Reading { found, parsed, fresh }
     }
 
     fn is_task(&self, at: &Utf8Path) -> bool {
@@ -211,7 +223,7 @@ impl Scan<'_> {
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(most)).unwrap_or(0));
         file.take(most).read_to_end(&mut bytes)?;
         let age = metadata.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        Ok(Reading { found: Found::Bytes(bytes), fresh: age.is_none_or(|age| age < FRESH) })
+        Ok(self.parsed(at, Found::Bytes(bytes), age.is_none_or(|age| age < FRESH)))
     }
 
     /// Reads what looks torn again, until two readings agree (B2.9).
@@ -219,7 +231,7 @@ impl Scan<'_> {
         let mut open: Vec<Utf8PathBuf> = self
             .files
             .iter()
-            .filter(|(path, reading)| self.is_task(path) && self.is_suspect(reading))
+            .filter(|(path, reading)| self.is_task(path) && reading.is_suspect())
             .map(|(path, _)| path.clone())
             .collect();
         for _ in 0..READINGS {
@@ -243,12 +255,5 @@ impl Scan<'_> {
                 Err(_) => true,
             });
         }
-    }
-
-    fn is_suspect(&self, reading: &Reading) -> bool {
-        let Found::Bytes(bytes) = &reading.found else { return false };
-        reading.fresh
-            || !task_file::parse(bytes, &self.config.priorities)
-                .is_ok_and(|file| !file.looks_torn())
     }
 }

@@ -43,13 +43,23 @@ pub(crate) fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     std::iter::from_fn(move || {
         let start = rest?;
         let tail = &text[start..];
-        if let Some((at, c)) = tail.char_indices().find(|(_, c)| ends_line(*c)) {
-            rest = Some(start + at + c.len_utf8());
+        if let Some((at, width)) = find_line_end(tail) {
+            rest = Some(start + at + width);
             Some((start, &tail[..at]))
         } else {
             rest = None;
             Some((start, tail))
         }
+    })
+}
+
+/// Where the first line of `text` ends, and how many bytes its terminator has.
+fn find_line_end(text: &str) -> Option<(usize, usize)> {
+    // The first byte of both Unicode line terminators, and of other characters too.
+    const WIDE: u8 = 0xe2;
+    memchr::memchr3_iter(b'\n', b'\r', WIDE, text.as_bytes()).find_map(|at| {
+        let c = text[at..].chars().next()?;
+        ends_line(c).then_some((at, c.len_utf8()))
     })
 }
 
@@ -70,11 +80,11 @@ pub(crate) fn find_ignore_case(text: &str, needle: &str, from: usize) -> Option<
     if needle.is_empty() || hay.len() < needle.len() {
         return None;
     }
-    let first = needle[0].to_ascii_lowercase();
-    (from..=hay.len() - needle.len()).find(|at| {
-        hay[*at].to_ascii_lowercase() == first
-            && hay[*at..*at + needle.len()].eq_ignore_ascii_case(needle)
-    })
+    let starts = hay.get(from..=hay.len() - needle.len())?;
+    let (lower, upper) = (needle[0].to_ascii_lowercase(), needle[0].to_ascii_uppercase());
+    memchr::memchr2_iter(lower, upper, starts)
+        .map(|at| from + at)
+        .find(|at| hay[*at..*at + needle.len()].eq_ignore_ascii_case(needle))
 }
 
 /// The text the runtime prints for a number.

@@ -162,14 +162,64 @@ pub enum Found {
     Unreadable(String),
 }
 
+/// What one file of the board directory says, parsed once.
+#[derive(Debug)]
+pub struct ParsedFile(Content);
+
+#[derive(Debug)]
+enum Content {
+    Task(Box<Result<TaskFile, TaskFileError>>),
+    UnreadableTask(String),
+    /// No task, with what the board program would run of it.
+    Other(Option<TaskFileError>),
+}
+
+impl ParsedFile {
+    /// Parses what was found at a path relative to the board directory.
+    pub fn new(path: &Utf8Path, found: &Found, config: &BoardConfig) -> Self {
+        let name = path.file_name().unwrap_or_default();
+        let is_task =
+            Folder::of(path) != Folder::Other && is_task_file_name(name, &config.task_prefix);
+        Self(match (is_task, found) {
+            (true, Found::Bytes(bytes)) => {
+                Content::Task(Box::new(task_file::parse_though_hostile(bytes, &config.priorities)))
+            }
+            (true, Found::Unreadable(cause)) => Content::UnreadableTask(cause.clone()),
+            (false, Found::Bytes(bytes)) => Content::Other(task_file::hostile_start(bytes)),
+            (false, Found::Unreadable(_)) => Content::Other(None),
+        })
+    }
+
+    /// Whether it is a task whose text is broken, as it is for a moment while it is being written.
+    pub fn may_be_torn(&self) -> bool {
+        match &self.0 {
+            Content::Task(parsed) => match parsed.as_ref() {
+                Ok(file) => file.hostile.is_some() || file.looks_torn(),
+                Err(_) => true,
+            },
+            Content::UnreadableTask(_) | Content::Other(_) => false,
+        }
+    }
+}
+
 /// Builds a board from every Markdown file below its directory, by path relative to it (B2.1, B2.4).
 pub fn assemble<'a>(
     files: impl IntoIterator<Item = (&'a Utf8Path, &'a Found)>,
     config: &BoardConfig,
 ) -> Board {
+    let parsed =
+        files.into_iter().map(|(path, found)| (path, ParsedFile::new(path, found, config)));
+    assemble_parsed(parsed, config)
+}
+
+/// As [`assemble`], from files that are parsed already.
+pub fn assemble_parsed<'a>(
+    files: impl IntoIterator<Item = (&'a Utf8Path, ParsedFile)>,
+    config: &BoardConfig,
+) -> Board {
     let mut gathered = Gathered::default();
-    for (path, found) in files {
-        gathered.add(path, found, config);
+    for (path, parsed) in files {
+        gathered.add(path, parsed, config);
     }
     gathered.into_board()
 }
@@ -182,26 +232,19 @@ struct Gathered {
 }
 
 impl Gathered {
-    fn add(&mut self, path: &Utf8Path, found: &Found, config: &BoardConfig) {
-        let name = path.file_name().unwrap_or_default();
+    fn add(&mut self, path: &Utf8Path, parsed: ParsedFile, config: &BoardConfig) {
         let folder = Folder::of(path);
-        let is_task = folder != Folder::Other && is_task_file_name(name, &config.task_prefix);
-        let bytes = match found {
-            Found::Bytes(bytes) => bytes,
-            Found::Unreadable(cause) => {
-                if is_task {
-                    self.refuse(path, folder, FaultClass::Unreadable, None, cause.clone());
-                }
-                return;
+        let parsed = match parsed.0 {
+            Content::Task(parsed) => *parsed,
+            Content::UnreadableTask(cause) => {
+                return self.refuse(path, folder, FaultClass::Unreadable, None, cause);
+            }
+            Content::Other(None) => return,
+            Content::Other(Some(error)) => {
+                return self.refuse(path, folder, error.class, error.line, error.cause);
             }
         };
-        if !is_task {
-            if let Some(error) = task_file::hostile_start(bytes) {
-                self.refuse(path, folder, error.class, error.line, error.cause);
-            }
-            return;
-        }
-        match task_file::parse_though_hostile(bytes, &config.priorities) {
+        match parsed {
             Ok(file) if !file.task.id.same_prefix(&config.task_prefix) => {
                 let cause = format!(
                     "its id {} does not begin with the board's prefix `{}`, so the board program cannot find it",

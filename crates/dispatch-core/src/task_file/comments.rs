@@ -79,6 +79,9 @@ pub(crate) fn sections<'a>(
 
 /// Every comment, numbered by position.
 pub(crate) fn all(text: &str) -> Vec<Written> {
+    if block(text, 0).is_none() {
+        return Vec::new();
+    }
     let others: Vec<Range> = section_ranges(text).into_iter().map(|(_, range)| range).collect();
     let first = sections(text, &others).next();
     let Some((_, body)) = first else { return Vec::new() };

@@ -154,7 +154,9 @@ impl Body {
     }
 
     fn sections(&self) -> Sections {
-        let text = |section| section::section_text(&self.text, section).unwrap_or_default();
+        let ranges = section::section_ranges(&self.text);
+        let text =
+            |section| section::section_text_among(&self.text, section, &ranges).unwrap_or_default();
         Sections {
             description: text(Section::Description),
             plan: text(Section::Plan),

@@ -167,6 +167,9 @@ pub(crate) struct Block {
 
 /// Every marked block of one text section.
 pub(crate) fn blocks(text: &str, section: Section) -> Vec<Block> {
+    if !text.contains(section.begin()) {
+        return Vec::new();
+    }
     let heading = format!("## {}", section.title());
     let mut lines: Vec<(usize, &str)> = Vec::new();
     let mut offset = 0;
@@ -294,10 +297,19 @@ pub(crate) fn section_ranges(text: &str) -> Vec<(Section, Range)> {
 
 /// The text of a section, if it has any.
 pub(crate) fn section_text(text: &str, section: Section) -> Option<String> {
-    let others: Vec<Range> = section_ranges(text)
-        .into_iter()
+    section_text_among(text, section, &section_ranges(text))
+}
+
+/// As [`section_text`], with the ranges of all sections at hand.
+pub(crate) fn section_text_among(
+    text: &str,
+    section: Section,
+    ranges: &[(Section, Range)],
+) -> Option<String> {
+    let others: Vec<Range> = ranges
+        .iter()
         .filter(|(other, _)| *other != section)
-        .map(|(_, range)| range)
+        .map(|(_, range)| range.clone())
         .collect();
     let given = |text: &str| Some(js_text::trim(text).to_owned()).filter(|text| !text.is_empty());
     if let Some(block) =
