@@ -23,7 +23,7 @@ use crate::leftovers::end_leftovers;
 use crate::mailbox::FolderMailbox;
 use crate::place;
 use crate::process::{MARKER, identity_of, mark_of, marked_or_below};
-use crate::readiness::readiness;
+use crate::readiness::{missing, readiness};
 use crate::reviewer::review;
 use crate::stream::OpenStreams;
 use crate::worker::Worker;
@@ -193,6 +193,10 @@ impl Agent for ClaudeAgent {
             .map_err(|error| {
                 PortError::new(format!("end what is left of attempt `{marker}`"), error)
             })
+    }
+
+    fn missing(&self, account: Option<&str>) -> Vec<String> {
+        missing(&self.settings.program, account, |name| std::env::var_os(name))
     }
 
     fn readiness(&self, health_check_url: &str, model: &str) -> Result<(), String> {

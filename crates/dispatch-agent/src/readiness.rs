@@ -1,7 +1,10 @@
-//! Whether the local model is loaded (D4.2).
+//! What a worker needs beside its launch: the agent's program, an account, the local model (D4.2).
 
+use std::ffi::OsString;
 use std::time::Duration;
 
+use camino::Utf8Path;
+use dispatch_proc::find_program;
 use serde::Deserialize;
 
 /// How long the answer may take, all of it.
@@ -19,6 +22,23 @@ struct Model {
     id: String,
     #[serde(default)]
     state: Option<String>,
+}
+
+/// What a worker needs of the environment `set`, and does not find there.
+pub(crate) fn missing(
+    program: &str,
+    account: Option<&str>,
+    set: impl Fn(&str) -> Option<OsString>,
+) -> Vec<String> {
+    let found = find_program(program, set("PATH").as_deref(), Utf8Path::new("/"));
+    let no_program = found.is_err().then(|| {
+        format!("the agent's program `{program}` is not on the `PATH`: install Claude Code, or add its folder to the `PATH` of whatever runs the passes")
+    });
+    let unset = account.filter(|name| set(name).is_none_or(|value| value.is_empty()));
+    let no_account = unset.map(|name| {
+        format!("the variable `{name}` (`agent.credential.env`) is not set: export it where passes run (`claude setup-token` makes a token)")
+    });
+    no_program.into_iter().chain(no_account).collect()
 }
 
 /// Asks the model server at `url` whether `model` is loaded; says what is wrong otherwise.
@@ -63,6 +83,26 @@ mod tests {
     use test_case::test_case;
 
     use super::*;
+
+    #[test]
+    fn what_a_worker_needs_and_does_not_find_is_told_with_what_to_do() {
+        let here = |name: &str| match name {
+            "PATH" => std::env::var_os("PATH"),
+            "SET" => Some("a-token".into()),
+            "EMPTY" => Some(OsString::new()),
+            _ => None,
+        };
+        assert_eq!(missing("sh", Some("SET"), here), [""; 0]);
+        assert_eq!(missing("sh", None, here), [""; 0]);
+        for unset in ["EMPTY", "NONE"] {
+            let said = missing("sh", Some(unset), here).join("\n");
+            assert!(said.contains(&format!("`{unset}`")) && said.contains("export it"), "{said}");
+        }
+        let said = missing("no-such-agent", Some("NONE"), here);
+        assert_eq!(said.len(), 2);
+        assert!(said[0].contains("`no-such-agent` is not on the `PATH`"), "{said:?}");
+        assert_eq!(missing("sh", None, |_| None).len(), 1, "without a `PATH` nothing is found");
+    }
 
     const LIST: &str = r#"{"object":"list","data":[{"id":"a","state":"loaded","type":"llm"},{"id":"b","state":"not-loaded"},{"id":"c"}]}"#;
 

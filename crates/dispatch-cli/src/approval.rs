@@ -2,6 +2,7 @@
 
 use dispatch_core::config::{Config, ConfinementMode, Credential, Notify, SettingSource};
 use dispatch_core::triage::Lane;
+use dispatch_guards::permission::{Severity, lint_lists};
 
 use crate::setup::Setup;
 
@@ -64,6 +65,11 @@ fn of_lane(setup: &Setup, lane: Lane) -> Vec<String> {
     if let Some(Ok(settings)) = setup.lanes.get(&lane) {
         lines.push(format!("  may: {}", list(&settings.allow)));
         lines.push(format!("  may not: {}", list(&settings.deny)));
+        let lint = lint_lists(lane, &settings.allow, &settings.deny);
+        let refused = lint.iter().filter(|finding| finding.severity == Severity::Error);
+        lines.extend(
+            refused.map(|finding| format!("  is never started while this stands: {finding}")),
+        );
         let names: Vec<String> = settings.env.keys().cloned().collect();
         if !names.is_empty() {
             lines.push(format!("  is given the variables: {}", list(&names)));

@@ -109,17 +109,23 @@ impl Places {
     }
 }
 
-/// Reads the configuration and everything it names.
-pub fn read(places: &Places) -> anyhow::Result<Setup> {
+/// Reads the configuration and everything it names. `further` finds what only its place can be at fault with, so that one
+/// run tells everything that keeps the configuration from use.
+pub fn read(places: &Places, further: impl Fn(&Config) -> Vec<String>) -> anyhow::Result<Setup> {
     let (file, found, bytes) = find(places)?;
     let text = std::str::from_utf8(&bytes)
         .with_context(|| format!("the configuration `{file}` is not UTF-8 text"))?;
     let shown = relative(&places.code_root, &file);
     let location = Location { file: shown.clone(), found, board_dir: places.board_dir.clone() };
-    let mut loaded = load(text, &location).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(|error| format!("  {error}")).collect();
-        anyhow::anyhow!("the configuration cannot be used:\n{}", lines.join("\n"))
+    let mut loaded = load(text, &location).map_err(|rejected| {
+        let mut faults: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
+        faults.extend(rejected.remainder.iter().flat_map(|config| further(config)));
+        unusable(&faults)
     })?;
+    let faults = further(&loaded.config);
+    if !faults.is_empty() {
+        return Err(unusable(&faults));
+    }
     loaded.settle(|path| places.code_root.join(path).exists());
     let mut subject = Subject::from([(shown.to_string(), bytes)]);
     let mut lanes = BTreeMap::new();
@@ -135,6 +141,11 @@ pub fn read(places: &Places) -> anyhow::Result<Setup> {
     let agent_settings = agent_settings(places, &loaded.config, &mut subject)?;
     hooks(places, &loaded.config, &mut subject)?;
     Ok(Setup { file, loaded, lanes, texts, agent_settings, subject })
+}
+
+fn unusable(faults: &[String]) -> anyhow::Error {
+    let lines: Vec<String> = faults.iter().map(|fault| format!("  {fault}")).collect();
+    anyhow::anyhow!("the configuration cannot be used:\n{}", lines.join("\n"))
 }
 
 /// The text of the configuration, if there is one.
@@ -299,6 +310,10 @@ fn read_if_there(file: &Utf8Path) -> anyhow::Result<Option<Vec<u8>>> {
 mod tests {
     use super::*;
 
+    fn nothing_further(_: &Config) -> Vec<String> {
+        Vec::new()
+    }
+
     fn code_root(files: &[(&str, &str)]) -> (tempfile::TempDir, Utf8PathBuf) {
         let folder = tempfile::tempdir().unwrap();
         let root = Utf8PathBuf::from_path_buf(folder.path().to_owned()).unwrap();
@@ -321,7 +336,7 @@ mod tests {
             given: None,
             agent_home: None,
         };
-        let error = read(&places).unwrap_err().to_string();
+        let error = read(&places, nothing_further).unwrap_err().to_string();
         assert!(
             error.contains("backlog/dispatch/lanes.json") && error.contains(OLDER_FILE),
             "{error}"
@@ -338,7 +353,7 @@ mod tests {
             given: None,
             agent_home: None,
         };
-        let setup = read(&places).unwrap();
+        let setup = read(&places, nothing_further).unwrap();
         assert!(setup.subject.contains_key(OLDER_FILE));
         // Settings that cannot be read are a lane's problem, not the configuration's (D3.6).
         assert!(
@@ -353,9 +368,8 @@ mod tests {
         let (_folder, root) =
             code_root(&[("lanes.json", r#"{"slots": ["a"], "attempts": 0, "atempts": 3}"#)]);
         let given = Some(root.join("lanes.json"));
-        let error = read(&Places { code_root: root, board_dir: None, given, agent_home: None })
-            .unwrap_err()
-            .to_string();
+        let places = Places { code_root: root, board_dir: None, given, agent_home: None };
+        let error = read(&places, nothing_further).unwrap_err().to_string();
         assert!(
             error.contains("attempts") && error.contains("atempts") && error.contains("lanes.json"),
             "{error}"

@@ -13,6 +13,7 @@ use dispatch_agent::{
 };
 use dispatch_board::{BoardLocation, DiskBoard, locate};
 use dispatch_core::config::{self, Config, ForgeKind, Owner};
+use dispatch_core::error_chain::chain;
 use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
@@ -122,7 +123,8 @@ impl Ground {
 
     /// Reads the configuration and everything it names.
     pub fn configuration(&self) -> anyhow::Result<setup::Setup> {
-        let mut setup = setup::read(&self.places())?;
+        let mut setup = setup::read(&self.places(), |config| self.faults(config))?;
+        // The files that a configuration names are known only now.
         self.roots(setup.config(), Some(&setup))
             .check_slots_root(&self.root.common_dir)
             .with_context(|| format!("`slotsRoot` in `{}` cannot be used", setup.file))?;
@@ -130,6 +132,16 @@ impl Ground {
             setup.subject.insert(name, command.as_bytes().to_vec());
         }
         Ok(setup)
+    }
+
+    /// What keeps a configuration from being used here, beyond what the file alone tells.
+    fn faults(&self, config: &Config) -> Vec<String> {
+        let roots = self.roots(config, None);
+        let place = roots.check_slots_root(&self.root.common_dir).err();
+        let place =
+            place.map(|error| format!("the configured `slotsRoot` cannot be used: {error}"));
+        let policies = Policies::faults(config, &roots);
+        place.into_iter().chain(policies.iter().map(|fault| chain(fault))).collect()
     }
 
     /// The text of the configuration that would be used, if there is one.

@@ -153,6 +153,13 @@ dispatch_core::catalogue! {
         DiffEmpty { en: "The difference is empty.", es: "La diferencia está vacía." },
         /// The agent's last text.
         AgentSaidLast { en: "What the agent said last:", es: "Lo último que dijo el agente:" },
+        /// How an agent ended that said nothing of its own.
+        AgentExitStatus {
+            en: "It ended with exit status {code}.",
+            es: "Terminó con el código de salida {code}.",
+        },
+        /// The same, by a signal.
+        AgentSignal { en: "It was ended by signal {signal}.", es: "Lo terminó la señal {signal}." },
         /// A shutdown before the worker ran.
         StoppedBefore {
             en: "The dispatcher was asked to stop before the worker started.",

@@ -129,7 +129,7 @@ pub fn explain(
     let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
     let base = base_branch::remembered(ports, setup).map_err(failed)?;
     let standstill = standstill::find(ports, setup, base.as_ref()).map_err(failed)?;
-    let remote = last_seen(ports, setup, &board, base.as_ref()).map_err(failed)?;
+    let remote = last_seen(ports, setup, &board, base.as_ref(), Some(task)).map_err(failed)?;
     let facts = RoundFacts::read(ports, &board, &remote, base.as_ref()).map_err(failed)?;
     let judged = facts.judge(ports, setup, task).map_err(failed)?;
     let record = facts.seen.records.get(id);

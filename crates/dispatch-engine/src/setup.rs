@@ -195,6 +195,15 @@ impl Policies {
             owned: OwnedPatterns::new(&config.checks.owned_dod).map_err(PolicyError::Owned)?,
         })
     }
+
+    /// Everything that keeps [`Policies::of`] from its answer, where it tells the first alone.
+    pub fn faults(config: &Config, roots: &Roots) -> Vec<PolicyError> {
+        let (lists, places) = (path_lists(config), policy_places(roots));
+        let shapes = TestShapes::with(&config.test_commands).err().map(PolicyError::TestShapes);
+        let paths = PathPolicy::new(&lists, &places).err().map(PolicyError::Paths);
+        let owned = OwnedPatterns::new(&config.checks.owned_dod).err().map(PolicyError::Owned);
+        [shapes, paths, owned].into_iter().flatten().collect()
+    }
 }
 
 /// The configured path lists.

@@ -3,6 +3,7 @@
 use dispatch_core::branch::BranchName;
 use serde::Serialize;
 
+use crate::base_branch;
 use crate::board_place::{BoardBranch, Memory, Round, look};
 use crate::ports::{PortError, Ports};
 use crate::setup::{Setup, Trust};
@@ -43,6 +44,11 @@ impl Standstill {
     pub fn new(cause: StandstillCause, text: impl Into<String>) -> Self {
         Self { cause, text: text.into() }
     }
+}
+
+/// What would keep the next pass from taking tasks, as far as can be told without the network.
+pub fn look_at(ports: &Ports<'_>, setup: &Setup) -> Result<Option<Standstill>, PortError> {
+    find(ports, setup, base_branch::remembered(ports, setup)?.as_ref())
 }
 
 /// Looks for what would keep the next pass from taking tasks; changes nothing and waits for no network.

@@ -212,7 +212,7 @@ fn queue(
     if queued.is_empty() {
         return Ok(Vec::new());
     }
-    let remote = last_seen(ports, setup, board, base)?;
+    let remote = last_seen(ports, setup, board, base, None)?;
     let facts = RoundFacts::read(ports, board, &remote, base)?;
     let mut statuses = Vec::new();
     // As a pass would: what it starts takes a slot from those after it.

@@ -130,6 +130,13 @@ impl DiskStore {
         Ok(archived)
     }
 
+    /// Where the files of an attempt are, also of one that no longer counts.
+    pub fn kept_attempt_dir(&self, id: &TaskId, attempt: AttemptNumber) -> Utf8PathBuf {
+        let dir = self.dir_of_attempt(id, attempt);
+        let archived = Utf8PathBuf::from(format!("{dir}{ARCHIVED}"));
+        if !dir.exists() && archived.exists() { archived } else { dir }
+    }
+
     pub(crate) fn any_attempts(&self, id: &TaskId) -> Result<bool, PortError> {
         Ok(!self.task_dirs(id)?.is_empty())
     }

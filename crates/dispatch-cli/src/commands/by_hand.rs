@@ -63,7 +63,10 @@ pub(super) fn cancel(task: &TaskArg, to: &str, global: &GlobalArgs) -> anyhow::R
         Cancelled::Asked { kept } => format!("the worker on {id} is asked to stop; what it did, if anything, is kept at {kept}, then {id} becomes {to}"),
         Cancelled::Finishing { kept } => format!("the worker on {id} has ended and its work, if any, is being judged (kept at {kept}); unless that ends in a pull request, {id} becomes {to}"),
         Cancelled::Recovering { kept } => format!("nobody supervised {id}; what is there, if anything, is being saved to {kept}, then {id} becomes {to}"),
-        Cancelled::StatusSet => format!("nothing ran for {id}; it is {to} now"),
+        Cancelled::StatusSet { proposed: None } => format!("nothing ran for {id}; it is {to} now"),
+        Cancelled::StatusSet { proposed: Some(proposed) } => format!(
+            "nothing ran for {id}; it is {to} now. Its work stays proposed as {proposed}: close or delete that if it is not wanted"
+        ),
     }))
 }
 

@@ -11,6 +11,7 @@ use dispatch_core::id::TaskId;
 use dispatch_core::record::Phase;
 use dispatch_engine::ports::{AttemptFile, Store};
 use dispatch_proc::{Links, open_regular};
+use dispatch_store::DiskStore;
 
 use crate::args::{GlobalArgs, TaskArg};
 use crate::exit::{Exit, Refused};
@@ -45,7 +46,7 @@ pub(super) fn run(
         (true, true) => (AttemptFile::Stream, Form::Text),
         (false, _) => (AttemptFile::RunLog, Form::Text),
     };
-    let path = store.attempt_dir(id, attempt).join(file.file_name());
+    let path = store.kept_attempt_dir(id, attempt).join(file.file_name());
     let mut printed = print(&path, 0, form)?;
     if printed.is_none() && !follow {
         let text = format!("attempt {attempt} of {id} has no log: there is no file `{path}`");
@@ -71,7 +72,7 @@ enum Form {
     Bytes,
 }
 
-fn ended(store: &dyn Store, id: &TaskId, attempt: AttemptNumber) -> anyhow::Result<bool> {
+fn ended(store: &DiskStore, id: &TaskId, attempt: AttemptNumber) -> anyhow::Result<bool> {
     Ok(store
         .record(id)?
         .is_none_or(|record| record.attempt != attempt || record.phase == Phase::Ended))

@@ -203,8 +203,8 @@ pub(super) fn shapes(global: &GlobalArgs) -> anyhow::Result<TestShapes> {
     };
     let Some(text) = text else { return Ok(TestShapes::builtin()) };
     let location = Location { file: "lanes.json".into(), found: Found::Given, board_dir: None };
-    let loaded = load(&text, &location).map_err(|errors| {
-        let lines: Vec<String> = errors.iter().map(ToString::to_string).collect();
+    let loaded = load(&text, &location).map_err(|rejected| {
+        let lines: Vec<String> = rejected.errors.iter().map(ToString::to_string).collect();
         anyhow::anyhow!("the configuration cannot be used: {}", lines.join("; "))
     })?;
     Ok(TestShapes::with(&loaded.config.test_commands)?)

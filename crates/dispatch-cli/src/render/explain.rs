@@ -21,11 +21,13 @@ pub fn explanation(explanation: &Explanation, columns: Option<usize>) -> String 
         lines.push(String::new());
         lines.extend(guards(explanation, columns));
     }
-    lines.push(String::new());
-    lines.push(format!("Branch: {}", explanation.branches.own.name));
-    match &explanation.branches.base {
-        Some(base) => lines.push(format!("Proposed for: {}", base.name)),
-        None => lines.push("Proposed for: not known (the remote did not say)".to_owned()),
+    if !matches!(explanation.stage, Stage::Done { .. }) {
+        lines.push(String::new());
+        lines.push(format!("Branch: {}", explanation.branches.own.name));
+        lines.push(match &explanation.branches.base {
+            Some(base) => format!("Proposed for: {}", base.name),
+            None => "Proposed for: not known (the remote did not say)".to_owned(),
+        });
     }
     if asks_the_guards {
         lines.extend(claims(explanation, columns));

@@ -10,8 +10,10 @@ fn a_changed_configuration_waits_for_trust() {
     world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
     world.configure(|config| config["attempts"] = 7.into());
 
-    let report = world.pass();
+    let pass = world.dispatch(&["--wait", "--json"]);
 
+    assert_eq!(pass.status.code(), Some(1), "a timer's mail tells that nothing is done here");
+    let report: serde_json::Value = serde_json::from_slice(&pass.stdout).unwrap();
     assert_eq!(report["rounds"][0]["selection"]["reason"], "config-changed", "{report:#}");
     let grounds = report["rounds"][0]["selection"]["grounds"].as_str().unwrap();
     assert!(grounds.contains("\"attempts\": 7"), "{grounds}");

@@ -145,9 +145,9 @@ fn d8_3_an_unknown_placeholder_keeps_a_pass_from_taking_a_task() {
 #[test]
 fn a_configuration_that_no_attempt_could_use_is_refused_before_any_task_is_taken() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };
-    world.configure(|config| config["checks"]["ownedDod"] = serde_json::json!({"lint": "("}));
     world.begin();
-    for command in [&["config", "check"][..], &["pass"][..]] {
+    world.configure(|config| config["checks"]["ownedDod"] = serde_json::json!({"lint": "("}));
+    for command in [&["config", "check"][..], &["trust"][..], &["pass"][..]] {
         let (said, error) = world.ended(command, 1);
         assert!([said, error].concat().contains("checks.ownedDod.lint"), "{command:?}");
     }

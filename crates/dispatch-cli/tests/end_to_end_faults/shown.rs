@@ -196,7 +196,25 @@ fn config_check_tells_what_keeps_a_pass_from_working_here() {
     let said = check(0);
     assert!(said.contains("permissions.denny: unknown name; did you mean `deny`?"), "{said}");
     assert!(said.contains("`NO_SUCH_TOKEN` (`agent.credential.env`) is not set: export"), "{said}");
-    assert!(said.contains("from this environment no worker can start"), "{said}");
+    assert!(said.contains("as things are no worker is started from here"), "{said}");
+
+    // The first pass is the one that remembers where the board is.
+    world.ended(&["pass"], 1);
+    world.repo().git(&["switch", "--quiet", "--create", "elsewhere"]);
+    let said = check(0);
+    assert!(
+        said.contains("warning: no pass takes a task here: ") && said.contains("elsewhere"),
+        "{said}"
+    );
+    world.repo().git(&["switch", "--quiet", "main"]);
+
+    // One run tells all, and approving tells what would keep every worker from its start.
+    world.write_settings(
+        "frontier",
+        &serde_json::json!({ "permissions": { "allow": ["Bash(ls"], "deny": [] } }),
+    );
+    assert!(world.ok(&["trust", "--show"]).contains("is never started while this stands: "));
+    world.write_settings("frontier", &serde_json::json!({ "permissions": { "deny": [] } }));
 
     world.configure(|config| config["confinement"] = serde_json::json!({ "mode": "required" }));
     world.repo().git(&["remote", "set-url", "origin", "https://203.0.113.1/none.git"]);
@@ -225,4 +243,25 @@ fn k6_inspect_judges_a_test_command_by_the_configuration_found_here() {
     assert_eq!(judged("other.sh")["refused"], "unexpected-word");
     std::fs::remove_file(world.config_file()).unwrap();
     assert_eq!(judged("check.sh")["refused"], "unknown-program");
+}
+
+/// K2: an unknown name hides neither a pattern that cannot be used nor a place that no slot may have.
+#[test]
+fn k2_config_check_tells_every_fault_of_a_configuration_in_one_run() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.configure(|config| {
+        config["atempts"] = 3.into();
+        config["slotsRoot"] = ".".into();
+        config["testCommands"] = serde_json::json!([["rm;", "-rf"]]);
+        config["checks"] = serde_json::json!({ "ownedDod": { "tests": "(" } });
+    });
+    let said = world.ended(&["config", "check"], 1).1;
+    for part in [
+        "atempts: unknown name",
+        "`slotsRoot` cannot be used",
+        "`testCommands` cannot be used",
+        "`checks` cannot be used",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 }

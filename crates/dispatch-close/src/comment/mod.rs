@@ -199,7 +199,8 @@ fn next_step(words: &Words, comment: &EndComment<'_>) -> String {
             | BlockReason::AcceptanceUnmet
             | BlockReason::ReviewChangesRequested,
         ) => words.next_read,
-        Disposition::Block(_) => words.next_answer,
+        Disposition::Block(BlockReason::NeedsGuidance) => words.next_answer,
+        Disposition::Block(_) => words.next_mend,
         Disposition::Requeue(RequeueReason::TaskEdited) => words.next_edited,
         Disposition::Requeue(_) => words.next_nothing,
         Disposition::Leave { .. } => words.next_cancelled,

@@ -88,7 +88,7 @@ fn c10_2_comments_come_in_spanish_too() {
 
     Registros: `.dispatch/T-5/attempt-2`
 
-    Qué hacer ahora: mira los puntos de arriba, di en un comentario qué debe cambiar y mueve la tarea a Queued.
+    Qué hacer ahora: mire los puntos de arriba, diga en un comentario qué debe cambiar y mueva la tarea a Queued.
     ");
 }
 

@@ -50,12 +50,26 @@ pub struct Loaded {
     pub given: BTreeSet<String>,
 }
 
+/// A configuration that cannot be used.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Rejected {
+    /// Everything that is wrong with it, never empty.
+    pub errors: Vec<ConfigError>,
+    /// The configuration with a default in the place of each faulty value, where that can be used: for looking into the
+    /// other values, so that a person is told of their faults in the same run.
+    pub remainder: Option<Box<Config>>,
+}
+
 /// Reads a configuration, or says everything that is wrong with it.
-pub fn load(text: &str, location: &Location) -> Result<Loaded, Vec<ConfigError>> {
+pub fn load(text: &str, location: &Location) -> Result<Loaded, Rejected> {
+    let rejected = |findings: Vec<Finding>, remainder: Option<Config>| Rejected {
+        errors: findings.into_iter().map(|finding| at(location, finding)).collect(),
+        remainder: remainder.map(Box::new),
+    };
     let mut findings = Findings::default();
     let strict = match parse(text) {
         Ok(strict) => strict,
-        Err(fault) => return Err(vec![at(location, Finding { path: String::new(), fault })]),
+        Err(fault) => return Err(rejected(vec![Finding { path: String::new(), fault }], None)),
     };
     findings.errors.extend(
         strict.twice.iter().map(|path| Finding { path: path.clone(), fault: Fault::Twice }),
@@ -68,28 +82,22 @@ pub fn load(text: &str, location: &Location) -> Result<Loaded, Vec<ConfigError>>
     shape::validate(&value, &ROOT, "", unknown, &mut findings);
     one_credential(&value, &mut findings);
     if !findings.errors.is_empty() {
-        return Err(findings.errors.into_iter().map(|finding| at(location, finding)).collect());
+        let remainder = without(value, &findings.errors)
+            .and_then(|mut value| configuration(&mut value, location.found).ok())
+            .map(|(config, _)| config);
+        if let Some(config) = &remainder {
+            rules::between(config, location.board_dir.as_deref(), &mut findings);
+        }
+        return Err(rejected(findings.errors, remainder));
     }
     let given = given_paths(&value);
-    let older = match location.found {
-        Found::Older => older::apply(&mut value),
-        Found::Given | Found::Board => Vec::new(),
-    };
-    normalise(&mut value);
-    let config: Config = match serde_path_to_error::deserialize(&value) {
-        Ok(config) => config,
-        // The shapes admit nothing the types refuse; should they ever, the path still says where.
-        Err(error) => {
-            let fault = Fault::Wrong {
-                found: error.inner().to_string(),
-                expected: "a value of the right form".to_owned(),
-            };
-            return Err(vec![at(location, Finding { path: error.path().to_string(), fault })]);
-        }
+    let (config, older) = match configuration(&mut value, location.found) {
+        Ok(read) => read,
+        Err(finding) => return Err(rejected(vec![finding], None)),
     };
     rules::between(&config, location.board_dir.as_deref(), &mut findings);
     if !findings.errors.is_empty() {
-        return Err(findings.errors.into_iter().map(|finding| at(location, finding)).collect());
+        return Err(rejected(findings.errors, Some(config)));
     }
     let warnings = findings
         .warnings
@@ -99,12 +107,47 @@ pub fn load(text: &str, location: &Location) -> Result<Loaded, Vec<ConfigError>>
     Ok(Loaded { config, warnings, older, given })
 }
 
+/// The configuration of a value whose shape is right.
+fn configuration(value: &mut Value, found: Found) -> Result<(Config, Vec<OlderDefault>), Finding> {
+    let older = match found {
+        Found::Older => older::apply(value),
+        Found::Given | Found::Board => Vec::new(),
+    };
+    normalise(value);
+    match serde_path_to_error::deserialize(&*value) {
+        Ok(config) => Ok((config, older)),
+        // The shapes admit nothing the types refuse; should they ever, the path still says where.
+        Err(error) => {
+            let fault = Fault::Wrong {
+                found: error.inner().to_string(),
+                expected: "a value of the right form".to_owned(),
+            };
+            Err(Finding { path: error.path().to_string(), fault })
+        }
+    }
+}
+
+/// `value` without what `errors` find fault with, if nothing that is required is among that.
+fn without(mut value: Value, errors: &[Finding]) -> Option<Value> {
+    for finding in errors.iter().filter(|finding| finding.fault != Fault::Twice) {
+        // A faulty item takes its whole list along: the others would answer to wrong numbers.
+        let names = finding.path.split('[').next().unwrap_or_default();
+        let (parent, name) = names.rsplit_once('.').unwrap_or(("", names));
+        let mut parent = parent.split('.').filter(|name| !name.is_empty());
+        let holder = parent.try_fold(&mut value, |holder, name| holder.get_mut(name));
+        holder.and_then(Value::as_object_mut).map(|members| members.remove(name));
+    }
+    let mut left = Findings::default();
+    shape::validate(&value, &ROOT, "", Unknown::Error, &mut left);
+    left.errors.is_empty().then_some(value)
+}
+
 /// The configuration of the smallest file that loads: all defaults, one slot, the local lane turned off.
 pub fn smallest() -> Config {
     let place = Location { file: Utf8PathBuf::new(), found: Found::Given, board_dir: None };
     match load(MINIMAL, &place) {
         Ok(loaded) => loaded.config,
-        Err(errors) => unreachable!("the smallest file loads, as a test says: {errors:?}"),
+        Err(rejected) => unreachable!("the smallest file loads, as a test says: {rejected:?}"),
     }
 }
 

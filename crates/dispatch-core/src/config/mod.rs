@@ -4,7 +4,7 @@
 //! use dispatch_core::config::{Found, Location, load};
 //!
 //! let place = Location { file: "lanes.json".into(), found: Found::Given, board_dir: None };
-//! let errors = load(r#"{ "slots": [], "atempts": 3 }"#, &place).unwrap_err();
+//! let errors = load(r#"{ "slots": [], "atempts": 3 }"#, &place).unwrap_err().errors;
 //! assert!(errors.iter().any(|error| error.to_string() == "lanes.json: atempts: unknown name; did you mean `attempts`?"));
 //! ```
 
@@ -26,7 +26,7 @@ mod tests;
 pub use error::{ConfigError, ConfigWarning, Fault};
 pub use lane_settings::{LaneSettings, load_lane_settings, mistyped_names};
 pub use lanes::{FrontierLane, Lanes, LocalLane, PathModels};
-pub use load::{Found, Loaded, Location, load, schema, smallest};
+pub use load::{Found, Loaded, Location, Rejected, load, schema, smallest};
 pub use model::{
     AgentConfig, BoardConfig, ChecksConfig, CommitConfig, Config, ConfinementConfig, Credential,
     FileCommand, ForgeConfig, GcConfig, GeneratedConfig, HumanReviewConfig, Identity, LedgerConfig,

@@ -17,7 +17,7 @@ fn place(found: Found) -> Location {
 }
 
 fn given(text: &str) -> Result<Loaded, Vec<ConfigError>> {
-    load(text, &place(Found::Given))
+    load(text, &place(Found::Given)).map_err(|rejected| rejected.errors)
 }
 
 /// The minimal file with `value` at `pointer`.
@@ -34,6 +34,27 @@ fn with(pointer: &str, value: Value) -> String {
 
 fn errors(text: &str) -> Vec<String> {
     given(text).unwrap_err().iter().map(ToString::to_string).collect()
+}
+
+/// K2: one run tells all, also what can only be seen once the values are read.
+#[test]
+fn k2_a_faulty_value_hides_no_fault_of_the_others() {
+    let mut value: Value =
+        serde_json::from_str(&with("/ports", json!({ "base": 65_500, "bass": 1 }))).unwrap();
+    value["slots"] = json!(["a", "b", "c"]);
+    let text = value.to_string();
+    let rejected = load(&text, &place(Found::Given)).unwrap_err();
+    let paths: Vec<&str> = rejected.errors.iter().map(|error| error.path.as_str()).collect();
+    assert_eq!(paths, ["ports.bass", "ports.base"]);
+    assert_eq!(rejected.remainder.unwrap().ports.base, 65_500);
+}
+
+/// What is required and faulty has no default that the others could be judged with.
+#[test]
+fn k2_without_a_required_value_there_is_no_remainder() {
+    for text in [with("/slots", json!([])), with("/lanes/frontier/maxTurns", json!("many"))] {
+        assert_eq!(load(&text, &place(Found::Given)).unwrap_err().remainder, None, "{text}");
+    }
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub use tools::{
 };
 pub use worker::{
     Account, Launch, LaunchRefusal, LaunchRequest, Limits, RefusedBecauseOf, Rules, WorkerPlaces,
-    build_launch, is_set_by_us,
+    account_variable, build_launch, is_set_by_us,
 };
 
 #[cfg(test)]

@@ -355,15 +355,29 @@ fn sources(sources: &[SettingSource]) -> String {
 /// The settings that name the credential helper, as the agent takes them.
 fn helper_settings(request: &LaunchRequest<'_>) -> Option<String> {
     match &request.config.agent.credential {
-        Credential::Helper(argv) if !brings_its_own(request) => super::reviewer::helper_json(argv),
+        Credential::Helper(argv) if !brings_its_own(request.lane, request.settings) => {
+            super::reviewer::helper_json(argv)
+        }
         Credential::Helper(_) | Credential::Env(_) => None,
     }
 }
 
 /// Whether the lane's settings name another provider or key: the account's credential must not go there.
-fn brings_its_own(request: &LaunchRequest<'_>) -> bool {
+fn brings_its_own(lane: Lane, settings: &LaneSettings) -> bool {
     const OWN: [&str; 3] = ["ANTHROPIC_BASE_URL", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_API_KEY"];
-    request.lane == Lane::Local && OWN.iter().any(|name| request.settings.env.contains_key(*name))
+    lane == Lane::Local && OWN.iter().any(|name| settings.env.contains_key(*name))
+}
+
+/// The variable that has to be set where the dispatcher runs, for a worker of a lane to have an account.
+pub fn account_variable<'a>(
+    config: &'a Config,
+    lane: Lane,
+    settings: &LaneSettings,
+) -> Option<&'a str> {
+    match &config.agent.credential {
+        Credential::Env(name) if !brings_its_own(lane, settings) => Some(name),
+        Credential::Env(_) | Credential::Helper(_) => None,
+    }
 }
 
 fn environment(request: &LaunchRequest<'_>) -> Result<(Environment, Account), LaunchRefusal> {
@@ -405,7 +419,7 @@ fn environment(request: &LaunchRequest<'_>) -> Result<(Environment, Account), La
 }
 
 fn account(request: &LaunchRequest<'_>, environment: &mut Environment) -> Account {
-    if brings_its_own(request) {
+    if brings_its_own(request.lane, request.settings) {
         return Account::Settings;
     }
     match &request.config.agent.credential {

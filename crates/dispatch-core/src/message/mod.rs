@@ -91,6 +91,11 @@ crate::catalogue! {
             en: "Blocked (`pr-closed`): {link} was closed without being merged. The work is at `{reference}`. Say in a comment what should be different and move the task to Queued, or set it to Done if nothing more is wanted.",
             es: "Bloqueada (`pr-closed`): {link} se cerró sin fusionarse. El trabajo está en `{reference}`. Diga en un comentario qué debe cambiar y mueva la tarea a Queued, o póngala en Done si no se quiere nada más.",
         },
+        /// Without pull requests, the branch that was proposed is gone from the remote and not merged (M1 step 3, V3).
+        BranchDeleted {
+            en: "Blocked (`pr-closed`): {link} was deleted on the remote, and its work is not in `{base}`. The work is at `{reference}`. Say in a comment what should be different and move the task to Queued, or set it to Done if nothing more is wanted.",
+            es: "Bloqueada (`pr-closed`): {link} se borró en el remoto y su trabajo no está en `{base}`. El trabajo está en `{reference}`. Diga en un comentario qué debe cambiar y mueva la tarea a Queued, o póngala en Done si no se quiere nada más.",
+        },
         /// A review asks for changes (M1 step 3).
         ChangesRequested {
             en: "Blocked (`pr-changes-requested`): a review of {link} asks for changes. Move the task to Queued to have them made; the next attempt reads the review and continues on the same branch.",
@@ -177,6 +182,7 @@ mod tests {
     fn k3_what_says_that_a_task_is_blocked_begins_with_that_word() {
         let blocking = [
             Message::PullRequestClosed,
+            Message::BranchDeleted,
             Message::ChangesRequested,
             Message::MergedWithLaterCommits,
             Message::DoneWhileClosed,

@@ -10,6 +10,7 @@ use serde::Serialize;
 use super::{ByHandError, kept_at};
 use crate::budget::awake_between;
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite, TaskLock, TryLock};
+use crate::settled::Settled;
 use crate::undo::{Blame, take_back_to};
 
 /// How long somebody else may hold the lock of a task of which nothing runs.
@@ -36,7 +37,10 @@ pub enum Cancelled {
         kept: String,
     },
     /// Nothing ran: the status is set.
-    StatusSet,
+    StatusSet {
+        /// The open pull request, or the pushed branch, that stays as it is.
+        proposed: Option<String>,
+    },
 }
 
 /// Cancels a task; it gets the status `to`.
@@ -71,7 +75,7 @@ pub fn cancel(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, 
             ports.commands.start_supervisor(id, lock, true).map_err(failed)?;
             Ok(Cancelled::Recovering { kept: kept_at(id, record.attempt) })
         }
-        Some(_) | None => set_status(ports, id, to),
+        Some(_) | None => set_status(ports, id, to, record.as_ref()),
     }
 }
 
@@ -107,13 +111,17 @@ fn give_back(
         comment: None,
     };
     let written = take_back_to(ports, lock, record, &change, Blame::Nothing).map_err(failed)?;
-    status_set(&id, &written)
+    status_set(&id, &written, None)
 }
 
 /// What became of the status.
-fn status_set(id: &TaskId, written: &StatusWrite) -> Result<Cancelled, ByHandError> {
+fn status_set(
+    id: &TaskId,
+    written: &StatusWrite,
+    proposed: Option<String>,
+) -> Result<Cancelled, ByHandError> {
     match written {
-        StatusWrite::Written => Ok(Cancelled::StatusSet),
+        StatusWrite::Written => Ok(Cancelled::StatusSet { proposed }),
         StatusWrite::Mismatch { found } => Err(ByHandError::Refused(format!(
             "{id} was moved to {found} meanwhile, and stays there; nothing runs for it"
         ))),
@@ -125,7 +133,12 @@ fn no_task(id: &TaskId) -> ByHandError {
     ByHandError::Refused(format!("there is no task {id} on the board"))
 }
 
-fn set_status(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, ByHandError> {
+fn set_status(
+    ports: &Ports<'_>,
+    id: &TaskId,
+    to: &Status,
+    record: Option<&Record>,
+) -> Result<Cancelled, ByHandError> {
     let doing = format!("could not cancel {id}");
     let failed = ByHandError::at(&doing);
     let task = ports.board.task(id).map_err(&failed)?;
@@ -140,5 +153,10 @@ fn set_status(ports: &Ports<'_>, id: &TaskId, to: &Status) -> Result<Cancelled, 
     let change =
         StatusChange { expected: vec![task.status.clone()], to: to.clone(), comment: None };
     let written = ports.board.set_status(id, &change).map_err(failed)?;
-    status_set(id, &written)
+    let open = record.and_then(|record| record.pr.as_ref());
+    let open = open.filter(|proposal| Settled::of(proposal).is_open());
+    let proposed = open.map(|proposal| {
+        proposal.url.clone().unwrap_or_else(|| format!("the branch {}", proposal.branch))
+    });
+    status_set(id, &written, proposed)
 }

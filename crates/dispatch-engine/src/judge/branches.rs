@@ -148,17 +148,22 @@ impl RoundView<'_> {
                 names.extend([proposal.base.clone(), proposal.branch.clone()]);
             }
         }
-        let prefix = &setup.config.branch_prefix;
         for task in self.board.tasks.values() {
-            let record = self.records.get(&task.id);
             // A task with a record may be queued again by the sweep of this very pass.
             if task.status == Status::Queued
-                || (record.is_some() && task.status == Status::InProgress)
+                || (self.records.contains_key(&task.id) && task.status == Status::InProgress)
             {
-                names.insert(own_branch(prefix, task, record)?);
-                names.extend(integration_chain(self, prefix, task)?);
+                names.extend(self.of_task(setup, task)?);
             }
         }
+        Ok(names)
+    }
+
+    /// The branches that an attempt of a task would be about.
+    pub(super) fn of_task(&self, setup: &Setup, task: &Task) -> Result<Vec<BranchName>, PortError> {
+        let prefix = &setup.config.branch_prefix;
+        let mut names = integration_chain(self, prefix, task)?;
+        names.push(own_branch(prefix, task, self.records.get(&task.id))?);
         Ok(names)
     }
 }

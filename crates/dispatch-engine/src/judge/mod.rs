@@ -80,15 +80,20 @@ pub(crate) struct Given {
 }
 
 /// The remote as the last pass saw it, for a look that must not wait for the network. A branch that was not there then
-/// counts as absent, but only if anything was seen at all.
+/// counts as absent, but only if anything was seen at all. `task` is looked at though no pass would ask about it yet.
 pub(crate) fn last_seen(
     ports: &Ports<'_>,
     setup: &Setup,
     board: &Board,
     base: Option<&BranchName>,
+    task: Option<&Task>,
 ) -> Result<RemoteView, PortError> {
     let nothing = RemoteView::default();
-    let names = RoundView::read(ports, board, &nothing, base)?.of_interest(setup)?;
+    let facts = RoundView::read(ports, board, &nothing, base)?;
+    let mut names = facts.of_interest(setup)?;
+    if let Some(task) = task {
+        names.extend(facts.of_task(setup, task)?);
+    }
     let mut view = RemoteView::default();
     for name in names {
         if let Some(commit) = ports.vcs.kept(&name.fetched_ref())? {

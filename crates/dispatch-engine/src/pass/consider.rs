@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use dispatch_close::text::{code, for_comment, one_line};
 use dispatch_core::config::Language;
+use dispatch_core::launch::account_variable;
 use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
@@ -229,6 +230,16 @@ impl<'a> Considering<'a> {
             let text = format!("the settings of lane {lane} were not read");
             return waiting(WaitReason::SettingsUnreadable, text);
         };
+        let account = account_variable(config, lane, settings);
+        let missing = self.ports.agent.missing(account).join("; ");
+        if !missing.is_empty() {
+            // A pass from another environment may well start it, so the lane is not paused.
+            let text = format!("from here no worker of lane {lane} can be started: {missing}");
+            if !self.problems.contains(&text) {
+                self.problems.push(text.clone());
+            }
+            return waiting(WaitReason::LanePaused, text);
+        }
         if let MachineReady::No { cause, text } = self.machine_ready(lane)? {
             self.pause(Some(lane), cause, &text)?;
             return waiting(WaitReason::LanePaused, format!("{cause}: {text}"));

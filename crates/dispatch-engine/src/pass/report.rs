@@ -31,6 +31,8 @@ pub struct RoundReport {
     pub considered: Vec<Considered>,
     /// Whether tasks were selected.
     pub selection: Selection,
+    /// Whether nothing was started on purpose (`--dry-run`).
+    pub rehearsed: bool,
     /// What a person should know: task files that cannot be read, a remote that did not answer.
     pub notes: Vec<String>,
     /// What went wrong beside all of that.
@@ -159,10 +161,13 @@ impl RoundReport {
             Selection::Off { .. } | Selection::Done | Selection::NoQueuedTask => None,
         };
         let Counts { dispatched, blocked, waiting } = self.counts();
-        let last = format!(
-            "pass complete: dispatched {dispatched}, blocked {blocked}, waiting {waiting}; selection {}",
-            self.selection
-        );
+        let (selection, rehearsed) = (&self.selection, self.rehearsed);
+        let counts = if rehearsed {
+            format!("would dispatch {dispatched}, block {blocked}, leave {waiting} waiting")
+        } else {
+            format!("dispatched {dispatched}, blocked {blocked}, waiting {waiting}")
+        };
+        let last = format!("pass complete: {counts}; selection {selection}");
         maintenance
             .chain(self.notes.iter().cloned())
             .chain(self.problems.iter().cloned())
@@ -189,10 +194,15 @@ impl PassReport {
         })
     }
 
-    /// Whether something went wrong that a person should look at: exit status 1.
+    /// Whether something went wrong that a person should look at: exit status 1. A configuration that is not approved is
+    /// one that cannot be used.
     pub fn failed(&self) -> bool {
         self.rounds.iter().any(|round| {
             !round.problems.is_empty()
+                || matches!(
+                    round.selection,
+                    Selection::Off { reason: SelectionOff::ConfigChanged, .. }
+                )
                 || round.maintenance.iter().any(|line| line.problem)
                 || round.considered.iter().any(|considered| considered.end == End::Failed)
         })
@@ -219,6 +229,7 @@ mod tests {
                 considered("T-3", End::Waiting { reason: WaitReason::NoFreeSlot }, ""),
             ],
             selection: Selection::Done,
+            rehearsed: false,
             notes: Vec::new(),
             problems: Vec::new(),
         };

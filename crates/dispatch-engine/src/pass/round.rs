@@ -93,7 +93,8 @@ pub(super) fn run(
             problems.extend(unreadable_settings(setup, &told));
         }
     }
-    Ok(RoundReport { maintenance, considered, selection, notes, problems })
+    let rehearsed = options.dry_run;
+    Ok(RoundReport { maintenance, considered, selection, rehearsed, notes, problems })
 }
 
 /// Names the lanes on which nothing can be dispatched, also while no task waits for it (D3.6).

@@ -46,6 +46,10 @@ pub trait Agent {
         marker: &str,
     ) -> Result<Leftovers, PortError>;
 
+    /// What keeps workers from being started where this process runs, for a person: the program is not there, or
+    /// `account`, the variable that holds the account's credential, is not set.
+    fn missing(&self, account: Option<&str>) -> Vec<String>;
+
     /// Whether the local model is loaded (D4.2); what is wrong otherwise.
     fn readiness(&self, health_check_url: &str, model: &str) -> Result<(), String>;
 

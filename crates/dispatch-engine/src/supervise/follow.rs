@@ -232,7 +232,7 @@ impl Follow<'_, '_> {
         if lost {
             return Ok(lost_plan(self.attempt, Lost::Worker));
         }
-        let detail = detail(&ended, self.mismatch.as_deref());
+        let detail = detail(&ended, exit, self.mismatch.as_deref());
         Ok(plan_for(self.attempt, ended.outcome, detail))
     }
 
@@ -278,17 +278,29 @@ pub(crate) fn keep(attempt: &mut Attempt<'_>, ended: &Ended) {
 }
 
 /// What a comment says about an outcome.
-fn detail(ended: &Ended, mismatch: Option<&str>) -> Detail {
+fn detail(ended: &Ended, exit: ExitMark, mismatch: Option<&str>) -> Detail {
     let text = ended.text.trim();
     if let Some(mismatch) = mismatch {
         Detail::Error(mismatch.to_owned())
     } else if ended.outcome == Outcome::NeedsGuidance {
         Detail::Question(text.to_owned())
-    } else if text.is_empty() {
-        Detail::Nothing
     } else {
-        let tail = dispatch_close::text::tail(text, TAIL_LINES, TAIL_BYTES);
-        Detail::Output { about: Said::AgentSaidLast.phrase(&[]), tail }
+        let without_result = matches!(ended.outcome, Outcome::Crash | Outcome::UsageError);
+        let about = match exit {
+            ExitMark::Code(code) if without_result => {
+                Said::AgentExitStatus.phrase(&[("code", &code)])
+            }
+            ExitMark::Signal(signal) if without_result => {
+                Said::AgentSignal.phrase(&[("signal", &signal)])
+            }
+            ExitMark::Code(_) | ExitMark::Signal(_) | ExitMark::Unknown if text.is_empty() => {
+                return Detail::Nothing;
+            }
+            ExitMark::Code(_) | ExitMark::Signal(_) | ExitMark::Unknown => {
+                Said::AgentSaidLast.phrase(&[])
+            }
+        };
+        Detail::Output { about, tail: dispatch_close::text::tail(text, TAIL_LINES, TAIL_BYTES) }
     }
 }
 

@@ -84,12 +84,18 @@ fn ask_forge(
         .collect())
 }
 
-/// Without pull requests, the freshly fetched base says what is merged (V3).
+/// Without pull requests, the freshly fetched base says what is merged (V3), and a branch that somebody deleted without
+/// that is what a closed pull request would be.
 fn ask_git(ports: &Ports<'_>, remote: &RemoteView, proposal: &RecordedProposal) -> ProposalState {
     match remote.get(&proposal.base) {
         RemoteBranch::At(_) => match ports.vcs.merged(&proposal.commit, &proposal.base) {
             Answer::Yes => ProposalState::Merged { head: proposal.commit.clone(), merge: None },
-            Answer::No => ProposalState::Open { changes_requested: Vec::new() },
+            Answer::No => match remote.get(&proposal.branch) {
+                RemoteBranch::Absent => ProposalState::Absent,
+                RemoteBranch::At(_) | RemoteBranch::Unknown => {
+                    ProposalState::Open { changes_requested: Vec::new() }
+                }
+            },
             Answer::Unknown => ProposalState::Unknown("git could not tell".to_owned()),
         },
         RemoteBranch::Absent | RemoteBranch::Unknown => {

@@ -17,9 +17,15 @@ pub(super) fn link(proposal: &RecordedProposal) -> String {
 }
 
 pub(super) fn closed(language: Language, proposal: &RecordedProposal) -> String {
-    let values: [(&str, &dyn std::fmt::Display); 2] =
-        [("link", &link(proposal)), ("reference", &proposal.commit.short())];
-    for_comment(&Message::PullRequestClosed.render(language, &values))
+    let (link, reference) = (link(proposal), proposal.commit.short());
+    let (message, base) = match proposal.number {
+        Some(_) => (Message::PullRequestClosed, None),
+        None => (Message::BranchDeleted, Some(&proposal.base)),
+    };
+    let mut values: Vec<(&str, &dyn std::fmt::Display)> =
+        vec![("link", &link), ("reference", &reference)];
+    values.extend(base.map(|base| ("base", base as &dyn std::fmt::Display)));
+    for_comment(&message.render(language, &values))
 }
 
 pub(super) fn merged_without(

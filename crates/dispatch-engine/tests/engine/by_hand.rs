@@ -96,7 +96,10 @@ fn m4_cancelling_what_nobody_carries_on_needs_no_supervisor() {
     let world = started();
     world.state().pending.clear();
     world.state().locks.clear();
-    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert_eq!(
+        cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(),
+        Cancelled::StatusSet { proposed: None }
+    );
     assert_eq!(world.status("T-1"), Status::ToDo);
     assert_eq!((world.phase("T-1"), world.bound()), (Phase::Ended, vec![None, None]));
 }
@@ -106,7 +109,10 @@ fn m4_cancelling_a_queued_task_sets_its_status_and_a_done_one_is_refused() {
     let mut done = task("T-2");
     done.status = Status::Done;
     let world = World::new(vec![task("T-1"), done]);
-    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert_eq!(
+        cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(),
+        Cancelled::StatusSet { proposed: None }
+    );
     assert_eq!(world.status("T-1"), Status::ToDo);
     let why = refused(cancel(&world.ports(), &id("T-2"), &Status::ToDo));
     assert_eq!(why, "T-2 is Done: there is nothing to cancel");
@@ -131,7 +137,10 @@ fn m4_cancelling_a_dead_claim_ends_what_its_preparation_left_running() {
         exit: None,
         alive: true,
     });
-    assert_eq!(cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(), Cancelled::StatusSet);
+    assert_eq!(
+        cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap(),
+        Cancelled::StatusSet { proposed: None }
+    );
     assert!(world.state().workers.iter().all(|worker| !worker.alive));
     assert_eq!(world.bound(), [None, None]);
 }
@@ -262,4 +271,16 @@ fn m4_a_task_that_is_worked_on_is_not_retried() {
     world.edit("T-1", |task| task.status = Status::Blocked);
     let why = refused(retry(&world.ports(), &id("T-1"), 3, true));
     assert!(why.starts_with("T-1 is worked on (pid "), "{why}");
+}
+
+/// What was pushed is nobody's to take back but a person's.
+#[test]
+fn m4_cancelling_a_proposed_task_says_what_stays_on_the_forge() {
+    let world = World::new(vec![task("T-1")]);
+    world.settle(&setup());
+    let url = world.record("T-1").pr.unwrap().url;
+    assert!(url.is_some());
+    let cancelled = cancel(&world.ports(), &id("T-1"), &Status::ToDo).unwrap();
+    assert_eq!(cancelled, Cancelled::StatusSet { proposed: url });
+    assert_eq!(world.status("T-1"), Status::ToDo);
 }

@@ -720,3 +720,21 @@ fn d8_1_the_review_that_blocked_is_told_until_an_attempt_that_counts(between: bo
     let prompt = String::from_utf8(prompt).unwrap();
     assert_eq!(prompt.contains("The buffer is never freed."), told, "{prompt}");
 }
+
+/// A fault of the terminal or timer that this pass was started from is no fault of the lane: another pass may start it.
+#[test]
+fn a_pass_without_what_a_worker_needs_claims_nothing_and_pauses_nothing() {
+    let world = World::new(vec![frontier("T-1")]);
+    world.state().account_unset = true;
+    let report = world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Queued);
+    let lines = report.lines();
+    assert!(
+        lines.iter().any(|line| line.contains("`CLAUDE_CODE_OAUTH_TOKEN` is not set")),
+        "{lines:?}"
+    );
+    assert!(report.failed());
+    world.state().account_unset = false;
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress);
+}

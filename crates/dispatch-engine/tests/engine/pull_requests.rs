@@ -227,6 +227,33 @@ fn v3_without_pull_requests_the_fetched_base_says_what_is_merged() {
 }
 
 #[test]
+fn m1_step_3_without_pull_requests_a_branch_deleted_before_its_merge_blocks_the_task() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().forge = ForgeKind::Git;
+    world.settle(&setup());
+    world.state().repository.remote.remove(&branch("task/T-1"));
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Blocked);
+    let comment = world.comments("T-1").last().unwrap().clone();
+    assert!(comment.contains("`task/T-1` was deleted on the remote"), "{comment}");
+    assert!(comment.contains("is not in `main`"), "{comment}");
+}
+
+#[test]
+fn v3_a_deleted_branch_whose_work_is_in_the_base_is_merged() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().forge = ForgeKind::Git;
+    world.settle(&setup());
+    world.state().repository.remote.remove(&branch("task/T-1"));
+    world.state().merged = Answer::Unknown;
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::InProgress, "nobody knows yet");
+    world.state().merged = Answer::Yes;
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+}
+
+#[test]
 fn a_merge_seen_while_an_attempt_runs_waits_for_its_end() {
     let world = proposed();
     world.edit("T-1", |task| task.status = Status::Queued);

@@ -65,6 +65,18 @@ fn explain_shows_every_guard_and_the_exact_launch_and_its_input_says_the_same_ag
 }
 
 /// P5.1, P5.8: what settings files add is shown as denied, and is part of what can be evaluated again.
+/// The branch of a task that nobody has queued was never asked about, and the remote is not to blame for that.
+#[test]
+fn explain_judges_a_task_that_is_not_queued_as_if_it_were() {
+    let mut planned = task("T-2");
+    planned.status = Status::parse("To Do");
+    let world = World::new(vec![task("T-1"), planned]);
+    world.settle(&setup());
+    let explained = explain(&world.ports(), &setup(), &context(), &id("T-2")).unwrap();
+    assert_eq!(explained.stage, Stage::NotQueued);
+    assert_eq!((explained.verdict.verdict, explained.verdict.reason), ("launch", None));
+}
+
 #[test]
 fn explain_shows_what_the_person_s_settings_would_add() {
     let world = World::new(vec![frontier("T-1")]);

@@ -1,8 +1,12 @@
 //! `dispatch config check`: everything that keeps a pass from working here, all at once and without any network.
 
-use dispatch_core::config::{Config, Credential};
+use std::collections::BTreeSet;
+
+use dispatch_core::config::Config;
+use dispatch_core::launch::account_variable;
 use dispatch_core::triage::Lane;
 use dispatch_engine::setup::confinement_fault;
+use dispatch_engine::standstill::{self, StandstillCause};
 use dispatch_guards::permission::{Severity, lint_lists};
 
 use crate::exit::Exit;
@@ -10,12 +14,18 @@ use crate::output;
 use crate::setup::Setup;
 use crate::wire::{CONFINED, Ground, Role, World};
 
-/// The agent's program.
-const AGENT: &str = "claude";
-
 /// Checks the configuration, the files it names, the board, the remote and what workers need of this environment.
 pub(super) fn run(ground: &Ground) -> anyhow::Result<Exit> {
-    let setup = ground.configuration()?;
+    let statuses = ground.missing_statuses().map(|text| Finding::new(Severity::Error, &text));
+    let setup = match ground.configuration() {
+        Ok(setup) => setup,
+        Err(error) => {
+            if let Some(finding) = &statuses {
+                output::line(&finding.text)?;
+            }
+            return Err(error);
+        }
+    };
     for warning in &setup.loaded.warnings {
         output::line(&format!("warning: {warning}"))?;
     }
@@ -28,30 +38,32 @@ pub(super) fn run(ground: &Ground) -> anyhow::Result<Exit> {
     let mut findings = lane_findings(&setup);
     findings.extend(loaded_findings(&setup));
     findings.extend(template_findings(&setup));
-    findings.extend(ground.missing_statuses().map(|text| Finding::new(Severity::Error, &text)));
+    findings.extend(statuses);
     findings.extend(confinement_findings(setup.config()));
-    let environment = environment_findings(setup.config());
-    let no_worker = !environment.is_empty();
-    findings.extend(environment);
     for narrowed in &setup.config().paths.narrowed {
         output::line(&format!("note: the built-in path rule `{narrowed}` is taken out"))?;
     }
     let (file, approved) = (setup.file.clone(), ground.changes(&setup)?.is_none());
-    let unusable = match World::new(ground, setup, Role::Pass) {
-        Ok(world) => world.missing_remote().map(|found| found.text),
-        Err(error) => Some(format!("{error:#}")),
-    };
-    findings.extend(unusable.map(|text| Finding::new(Severity::Error, &text)));
+    let mut held = false;
+    match World::new(ground, setup, Role::Pass) {
+        Ok(world) => {
+            let here: Vec<Finding> =
+                environment_findings(&world).into_iter().chain(place_finding(&world)?).collect();
+            held = !here.is_empty();
+            findings.extend(here);
+        }
+        Err(error) => findings.push(Finding::new(Severity::Error, &format!("{error:#}"))),
+    }
     for finding in &findings {
         output::line(&finding.text)?;
     }
     if findings.iter().any(|finding| finding.severity == Severity::Error) {
         return Ok(Exit::Failed);
     }
-    output::line(&match (approved, no_worker) {
+    output::line(&match (approved, held) {
         (true, false) => format!("{file} can be used, and is the approved one"),
         (true, true) => format!(
-            "{file} is the approved one, but from this environment no worker can start: see the warnings"
+            "{file} is the approved one, but as things are no worker is started from here: see the warnings"
         ),
         (false, _) => format!(
             "{file} can be used once it is approved: look at `dispatch trust --show`, then run `dispatch trust`"
@@ -70,23 +82,32 @@ fn confinement_findings(config: &Config) -> Vec<Finding> {
 }
 
 /// What a worker needs of the environment that a pass runs in: this one may be another than the passes have.
-fn environment_findings(config: &Config) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    if which::which(AGENT).is_err() {
-        findings.push(Finding::new(
-            Severity::Warning,
-            &format!("the agent's program `{AGENT}` is not on the `PATH`: install Claude Code, or add its folder to the `PATH` of whatever runs the passes"),
-        ));
+fn environment_findings(world: &World) -> Vec<Finding> {
+    let setup = &world.setup;
+    let mut missing = BTreeSet::new();
+    for (lane, settings) in &setup.lanes {
+        if let Ok(settings) = settings
+            && setup.config.max_parallel(*lane) > 0
+        {
+            let account = account_variable(&setup.config, *lane, settings);
+            missing.extend(world.ports().agent.missing(account));
+        }
     }
-    if let Credential::Env(name) = &config.agent.credential
-        && std::env::var_os(name).is_none_or(|value| value.is_empty())
-    {
-        findings.push(Finding::new(
-            Severity::Warning,
-            &format!("the variable `{name}` (`agent.credential.env`) is not set: export it where passes run (`claude setup-token` makes a token)"),
-        ));
+    missing.iter().map(|text| Finding::new(Severity::Warning, text)).collect()
+}
+
+/// What else keeps passes from taking tasks here: a missing remote for good, a board that is elsewhere for as long as
+/// another branch is checked out.
+fn place_finding(world: &World) -> anyhow::Result<Option<Finding>> {
+    if let Some(found) = world.missing_remote() {
+        return Ok(Some(Finding::new(Severity::Error, &found.text)));
     }
-    findings
+    let found = standstill::look_at(&world.ports(), &world.setup)?;
+    // An approval that is missing is told at the end.
+    let found = found.filter(|found| found.cause != StandstillCause::ConfigChanged);
+    Ok(found.map(|found| {
+        Finding::new(Severity::Warning, &format!("no pass takes a task here: {}", found.text))
+    }))
 }
 
 /// Something wrong with a file the configuration names.

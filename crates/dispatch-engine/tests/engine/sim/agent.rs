@@ -221,6 +221,15 @@ impl Agent for World {
         Ok(Leftovers { ended })
     }
 
+    fn missing(&self, account: Option<&str>) -> Vec<String> {
+        let state = self.call();
+        account
+            .filter(|_| state.account_unset)
+            .map(|name| format!("`{name}` is not set"))
+            .into_iter()
+            .collect()
+    }
+
     fn readiness(&self, _health_check_url: &str, _model: &str) -> Result<(), String> {
         self.call().ready.clone()
     }

@@ -136,6 +136,8 @@ pub(crate) struct State {
     pub(crate) workers: Vec<Worker>,
     pub(crate) reviews: Vec<Review>,
     pub(crate) ready: Result<(), String>,
+    /// Whether passes run without the variable that holds the account's credential.
+    pub(crate) account_unset: bool,
     pub(crate) pending: Vec<Pending>,
     pub(crate) starting_fails: bool,
     pub(crate) next_pid: Pid,
@@ -357,6 +359,7 @@ impl World {
             workers: Vec::new(),
             reviews: vec![approve],
             ready: Ok(()),
+            account_unset: false,
             pending: Vec::new(),
             starting_fails: false,
             next_pid: 100,

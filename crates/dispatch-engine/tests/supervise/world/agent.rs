@@ -170,6 +170,10 @@ impl Agent for World {
         Ok(Leftovers { ended })
     }
 
+    fn missing(&self, _account: Option<&str>) -> Vec<String> {
+        unimplemented!("a pass asks that")
+    }
+
     fn readiness(&self, _health_check_url: &str, _model: &str) -> Result<(), String> {
         unimplemented!("a pass asks that")
     }
