@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{BufWriter, Write};
 use std::process::Command;
 
+use camino::Utf8Path;
 use dispatch_agent::{ClaudeAgent, ClaudeSettings};
 use dispatch_core::outcome::StreamSummary;
 use dispatch_engine::ports::Agent;
@@ -14,25 +15,23 @@ use dispatch_testkit::bench::alternate;
 use dispatch_testkit::scratch::Scratch;
 
 const BYTES: usize = 1 << 30;
-/// A recorded run, whose events are repeated.
-const RECORDED: &str = include_str!("../../../fixtures/claude/success.jsonl");
+/// Recorded runs, whose events make up a long one: edits, calls side by side, partial messages.
+const RECORDED: [&str; 3] = [
+    include_str!("../../../fixtures/claude/success-edits.jsonl"),
+    include_str!("../../../fixtures/claude/success-parallel-tools.jsonl"),
+    include_str!("../../../fixtures/claude/thinking-partial-messages.jsonl"),
+];
 
 fn main() {
     let scratch = Scratch::new();
     let (stream, copy) = (scratch.root().join("stream.jsonl"), scratch.root().join("copy"));
-    let mut file = BufWriter::new(File::create(&stream).unwrap());
-    let mut written = 0;
-    while written < BYTES {
-        file.write_all(RECORDED.as_bytes()).unwrap();
-        written += RECORDED.len();
-    }
-    file.into_inner().unwrap().sync_all().unwrap();
+    let written = write_run(&stream);
 
     let read = || {
         let agent = ClaudeAgent::new(ClaudeSettings::new(Vec::new(), "bench", None));
         let mut summary = StreamSummary::default();
         let end = agent.read_stream(&stream, 0, &mut summary).unwrap();
-        assert_eq!(end, written as u64);
+        assert_eq!(end, written);
         assert!(summary.result.is_some());
     };
     let cat = || {
@@ -44,6 +43,25 @@ fn main() {
         alternate(3, read, cat).line("reading 1 GiB of events", "`cat` into a file")
     );
     println!("stream: at most {} in memory", most_memory());
+}
+
+/// Writes one long run: it begins and ends once, and what the recorded ones did in between is repeated.
+fn write_run(path: &Utf8Path) -> u64 {
+    let edges = |line: &&str| {
+        line.starts_with(r#"{"type":"system","subtype":"init""#)
+            || line.starts_with(r#"{"type":"result""#)
+    };
+    let lines = || RECORDED.iter().flat_map(|run| run.split_inclusive('\n'));
+    let between: String = lines().filter(|line| !edges(line)).collect();
+    let [begin, end] = [lines().next(), lines().rfind(edges)].map(Option::unwrap);
+    let mut file = BufWriter::new(File::create(path).unwrap());
+    file.write_all(begin.as_bytes()).unwrap();
+    for _ in 0..BYTES / between.len() {
+        file.write_all(between.as_bytes()).unwrap();
+    }
+    file.write_all(end.as_bytes()).unwrap();
+    file.into_inner().unwrap().sync_all().unwrap();
+    fs::metadata(path).unwrap().len()
 }
 
 /// The most memory that this process ever had.
