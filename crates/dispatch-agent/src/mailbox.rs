@@ -7,6 +7,7 @@ use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
+use std::time::{Duration, Instant};
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::worker_edit::{
@@ -19,6 +20,9 @@ use rustix::io::Errno;
 
 /// The most entries looked at in one go: a folder filled with rubbish costs the worker its own requests, not us.
 const ENTRIES_MAX: usize = 10_000;
+
+/// How long nobody looks whether a request has come.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 
 /// A mailbox that is a folder.
 #[derive(Debug)]
@@ -119,6 +123,23 @@ fn key_of(name: &CStr) -> Option<String> {
 }
 
 impl Mailbox for FolderMailbox {
+    fn wait(&self, limit: Duration) {
+        let began = Instant::now();
+        // What lies there now was looked at and could not be taken away, or came this very moment.
+        let known = self.keys().unwrap_or_default();
+        let mut pause = BETWEEN_LOOKS;
+        while began.elapsed() < limit {
+            std::thread::sleep(pause.min(limit.saturating_sub(began.elapsed())));
+            let look = Instant::now();
+            // What cannot be looked into is told by the next one who takes a request.
+            if self.keys().is_ok_and(|keys| keys.iter().any(|key| !known.contains(key))) {
+                return;
+            }
+            // A folder full of rubbish must not keep us busy.
+            pause = BETWEEN_LOOKS.max(look.elapsed() * 20);
+        }
+    }
+
     fn take(&self) -> Result<Option<Mail>, PortError> {
         for key in self.keys().map_err(|error| self.failed("look into", error))? {
             let name = format!("{REQUEST_PREFIX}{key}");

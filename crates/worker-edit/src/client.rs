@@ -15,7 +15,7 @@ use dispatch_core::worker_edit::{
 const LIMIT: Duration = Duration::from_secs(30);
 /// How often it is looked for, at first and later.
 const PAUSE_MIN: Duration = Duration::from_millis(2);
-const PAUSE_MAX: Duration = Duration::from_millis(50);
+const PAUSE_MAX: Duration = Duration::from_millis(20);
 
 /// A request that got no answer.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! The real `worker-edit` at the other end of the mailbox (W2).
 
 use std::process::{Child, Output, Stdio};
+use std::time::{Duration, Instant};
 
 use camino::Utf8Path;
 use dispatch_agent::FolderMailbox;
@@ -52,4 +53,21 @@ fn w2_a_long_view_reaches_the_client_whole() {
     let view = "A line of the task, with naïve letters.\n".repeat(20_000);
     mailbox.answer(&taken(&mailbox), 0, &view, "").unwrap();
     assert_eq!(told(&child.wait_with_output().unwrap()), (Some(0), &*view));
+}
+
+#[test]
+fn w2_waiting_ends_with_the_next_request_and_not_with_what_cannot_be_taken() {
+    let desk = Desk::new();
+    let mailbox = FolderMailbox::open(&desk.slot).unwrap();
+    // A folder that is not empty stays under the name of a request.
+    std::fs::create_dir_all(desk.slot.join("req-0123456789abcdef/full")).unwrap();
+    assert_eq!(mailbox.take().unwrap(), None);
+    let limit = Duration::from_millis(60);
+    let began = Instant::now();
+    mailbox.wait(limit);
+    assert!(began.elapsed() >= limit);
+    let child = client(&desk.slot, &["T-5", "--view"]);
+    mailbox.wait(wait::PATIENCE);
+    mailbox.answer(&mailbox.take().unwrap().unwrap(), 0, "seen", "").unwrap();
+    assert_eq!(told(&child.wait_with_output().unwrap()), (Some(0), "seen"));
 }

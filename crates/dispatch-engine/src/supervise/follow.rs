@@ -80,7 +80,7 @@ pub(crate) fn follow(attempt: &mut Attempt<'_>, worker: Worker) -> Result<CloseP
         if let Some(over) = follow.look()? {
             break over;
         }
-        follow.attempt.ports.clock.sleep(LOOK_EVERY);
+        follow.worker.mailbox.wait(LOOK_EVERY);
     };
     follow.end(over)
 }

@@ -1,6 +1,7 @@
 //! Scripted workers and the reviewer.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::attempt::AttemptNumber;
@@ -9,7 +10,7 @@ use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::ProcessMark;
 use dispatch_core::task::Task;
 use dispatch_engine::ports::{
-    Agent, AgentLaunch, ExitMark, Leftovers, Mail, Mailbox, PortError, PrivatePlace, Review,
+    Agent, AgentLaunch, Clock, ExitMark, Leftovers, Mail, Mailbox, PortError, PrivatePlace, Review,
     ReviewRequest, Running,
 };
 
@@ -117,6 +118,10 @@ struct Letters {
 }
 
 impl Mailbox for Letters {
+    fn wait(&self, limit: Duration) {
+        self.world.sleep(limit);
+    }
+
     fn take(&self) -> Result<Option<Mail>, PortError> {
         let request = self.mailbox.join("request");
         if !self.world.call().files.contains_key(&request) {

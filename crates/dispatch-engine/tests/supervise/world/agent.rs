@@ -1,6 +1,7 @@
 //! The scripted worker and the reviewer.
 
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 use camino::Utf8Path;
 use dispatch_core::attempt::AttemptNumber;
@@ -8,8 +9,8 @@ use dispatch_core::id::TaskId;
 use dispatch_core::outcome::StreamSummary;
 use dispatch_core::record::ProcessMark;
 use dispatch_engine::ports::{
-    Agent, AgentLaunch, AttemptFile, ExitMark, Leftovers, Mail, Mailbox, PortError, PrivatePlace,
-    Review, ReviewRequest, Running,
+    Agent, AgentLaunch, AttemptFile, Clock, ExitMark, Leftovers, Mail, Mailbox, PortError,
+    PrivatePlace, Review, ReviewRequest, Running,
 };
 
 use super::{Act, State, World, branch};
@@ -89,6 +90,10 @@ impl Running for Worker {
 struct Letters(World);
 
 impl Mailbox for Letters {
+    fn wait(&self, limit: Duration) {
+        self.0.sleep(limit);
+    }
+
     fn take(&self) -> Result<Option<Mail>, PortError> {
         if self.0.call().mail.is_empty() {
             return Ok(None);
