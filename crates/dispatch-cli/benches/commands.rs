@@ -35,7 +35,7 @@ fn callback() {
         succeed(command.envs(task).stderr(Stdio::null()));
     };
     let compared = alternate(41, own_write, || {
-        succeed(programs::command(&node, &scratch.home()).args(["-e", "0"]))
+        succeed(programs::command(&node, &scratch.home()).args(["-e", "0"]));
     });
     println!("commands: {}", compared.line("a callback of our own write", "`node -e 0`"));
 }
