@@ -5,13 +5,13 @@
 
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};
-use std::process::Command;
 
 use camino::Utf8Path;
 use dispatch_agent::{ClaudeAgent, ClaudeSettings};
 use dispatch_core::outcome::StreamSummary;
 use dispatch_engine::ports::Agent;
 use dispatch_testkit::bench::alternate;
+use dispatch_testkit::programs;
 use dispatch_testkit::scratch::Scratch;
 
 const BYTES: usize = 1 << 30;
@@ -35,7 +35,8 @@ fn main() {
         assert!(summary.result.is_some());
     };
     let cat = || {
-        let status = Command::new("cat").arg(&stream).stdout(File::create(&copy).unwrap()).status();
+        let mut command = programs::command("cat", scratch.root());
+        let status = command.arg(&stream).stdout(File::create(&copy).unwrap()).status();
         assert!(status.unwrap().success());
     };
     println!(
