@@ -123,6 +123,15 @@ pub struct RecordedProposal {
     pub done_reverted: bool,
 }
 
+/// A status and its comment that could not be written yet (B2.7).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owed {
+    /// The status.
+    pub to: Status,
+    /// The comment.
+    pub comment: Option<String>,
+}
+
 /// The record of a task, `tasks/<ID>.json`. Only the holder of the task's OS lock writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -172,6 +181,12 @@ pub struct Record {
     /// How many times the branch's pull request was merged before (S5).
     #[serde(default)]
     pub merged_before: u32,
+    /// The merged commits of its subtasks that its last close attempt saw (B5.3).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub covered_children: Option<Vec<CommitId>>,
+    /// What its file could not be given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub owed: Option<Owed>,
     /// Fields of a newer version.
     #[serde(flatten)]
     pub rest: Rest,

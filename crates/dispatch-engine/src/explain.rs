@@ -8,7 +8,7 @@ use dispatch_core::lane::{LaneChoice, resolve_lane};
 use dispatch_core::launch::{LaunchRequest, SlotPosition, WorkerPlaces, build_launch};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
-use dispatch_core::triage::Lane;
+use dispatch_core::triage::{Answer, Lane};
 use dispatch_guards::claims::{ClaimCheck, ClaimFinding};
 use dispatch_guards::guards::{
     GuardSnapshot, PolicySnapshot, PrintedVerdict, SurfaceSnapshot, lint_board,
@@ -124,7 +124,21 @@ pub fn explain(
     context: &Context,
     id: &TaskId,
 ) -> Result<Explanation, ExplainError> {
-    let board = ports.board.read();
+    explain_on(ports, setup, context, id, None)
+}
+
+/// The same of a task as if its labels gave it `lane`.
+pub fn explain_on(
+    ports: &Ports<'_>,
+    setup: &Setup,
+    context: &Context,
+    id: &TaskId,
+    lane: Option<Lane>,
+) -> Result<Explanation, ExplainError> {
+    let mut board = ports.board.read();
+    if let (Some(lane), Some(task)) = (lane, board.tasks.get_mut(id)) {
+        task.lane = Answer::Given(lane);
+    }
     let task = board.tasks.get(id).ok_or_else(|| ExplainError::NoSuchTask { id: id.clone() })?;
     let failed = |source| ExplainError::Port { id: id.clone(), source: Box::new(source) };
     let base = base_branch::remembered(ports, setup).map_err(failed)?;

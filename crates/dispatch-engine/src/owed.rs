@@ -2,21 +2,11 @@
 //! form that nothing here can write either (B2.7). They wait in the record until a person has cleaned the file.
 
 use dispatch_core::message::Message;
-use dispatch_core::record::Record;
+use dispatch_core::record::{Owed, Record};
 use dispatch_core::status::Status;
-use serde::{Deserialize, Serialize};
 
 use crate::ports::StatusChange;
 use crate::supervise::Attempt;
-
-/// The name of this in a record.
-const OWED: &str = "owed";
-
-#[derive(Serialize, Deserialize)]
-struct Owed {
-    to: Status,
-    comment: Option<String>,
-}
 
 /// Keeps `change` for a later sweep, and tells a person what has to be done. The record is written when it ends.
 pub(crate) fn remember(attempt: &mut Attempt<'_>, change: StatusChange, problem: &str) {
@@ -25,22 +15,11 @@ pub(crate) fn remember(attempt: &mut Attempt<'_>, change: StatusChange, problem:
     let values: [(&str, &dyn std::fmt::Display); 2] =
         [("problem", &problem), ("status", &change.to)];
     attempt.ports.notifier.notify(&title, &Message::NotifyUncleanBody.render(language, &values));
-    let owed = Owed { to: change.to, comment: change.comment };
-    match serde_json::to_value(owed) {
-        Ok(value) => {
-            attempt.record.rest.insert(OWED.to_owned(), value);
-        }
-        Err(error) => attempt.note(&format!("what is owed to the task was not kept: {error}")),
-    }
+    attempt.record.owed = Some(Owed { to: change.to, comment: change.comment });
 }
 
-/// Whether something is owed to the task of this record.
-pub(crate) fn is_owed(record: &Record) -> bool {
-    record.rest.contains_key(OWED)
-}
-
-/// Takes what is owed out of the record; nothing when it is not to be understood.
+/// Takes what is owed out of the record.
 pub(crate) fn take(record: &mut Record) -> Option<StatusChange> {
-    let Owed { to, comment } = serde_json::from_value(record.rest.remove(OWED)?).ok()?;
+    let Owed { to, comment } = record.owed.take()?;
     Some(StatusChange { expected: vec![Status::InProgress], to, comment })
 }

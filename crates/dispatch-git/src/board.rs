@@ -6,9 +6,8 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::branch::BranchName;
 use dispatch_core::object::CommitId;
 use dispatch_engine::ports::{BoardCommit, BoardPlace};
-use dispatch_proc::Ended;
 
-use crate::git::{GitCall, Place};
+use crate::git::{GitCall, Place, UNSET};
 use crate::{GitError, Repository};
 
 /// Files whose presence says that the checkout is in the middle of something.
@@ -69,7 +68,7 @@ impl<'a> BoardCheckout<'a> {
             "--get-regexp",
             r"^filter\..*\.(clean|smudge|process)$",
         ]);
-        let text = String::from_utf8_lossy(&call.run()?.stdout).into_owned();
+        let text = call.optional(UNSET)?.unwrap_or_default();
         let name = |key: &str| Some(key.strip_prefix("filter.")?.rsplit_once('.')?.0.to_owned());
         let mut filters: BTreeSet<String> = text.split('\0').filter_map(name).collect();
         filters.retain(|filter| !self.repository.settings.filters.contains(filter));
@@ -96,29 +95,16 @@ impl<'a> BoardCheckout<'a> {
     }
 
     fn branch(&self) -> Result<Option<String>, GitError> {
-        let call = self.call().args(["symbolic-ref", "--quiet", "HEAD"]);
-        let finished = call.run()?;
-        match finished.ended {
-            Ended::Exit(0) => {
-                let text = String::from_utf8_lossy(&finished.stdout).trim().to_owned();
-                Ok(text.strip_prefix("refs/heads/").map(str::to_owned))
-            }
-            Ended::Exit(1) => Ok(None),
-            Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => {
-                Err(call.refusal(&finished))
-            }
-        }
+        let head = self.call().args(["symbolic-ref", "--quiet", "HEAD"]).optional(1)?;
+        Ok(head.and_then(|head| head.trim().strip_prefix("refs/heads/").map(str::to_owned)))
     }
 
     fn head(&self) -> Result<Option<CommitId>, GitError> {
         let call = self.call().args(["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
-        let finished = call.run()?;
-        let text = String::from_utf8_lossy(&finished.stdout);
-        if finished.is_success() {
-            CommitId::parse(text.trim()).map(Some).map_err(|error| call.answer(error.to_string()))
-        } else {
-            Ok(None)
-        }
+        let parse = |text: String| {
+            CommitId::parse(text.trim()).map_err(|error| call.answer(error.to_string()))
+        };
+        call.optional(1)?.map(parse).transpose()
     }
 
     /// The board's files as pathspecs, without our attempts, and without the configuration: what it says bounds workers

@@ -15,6 +15,11 @@ pub(crate) const LOCAL_LIMIT: Duration = Duration::from_mins(9);
 /// How long a lock held by somebody else is waited for (V1.6).
 const LOCK_PATIENCE: Duration = Duration::from_secs(10);
 
+/// How `git config` ends when nothing is set under a name.
+pub(crate) const UNSET: i32 = 1;
+/// How git ends when it cannot do what it was asked for.
+pub(crate) const FATAL: i32 = 128;
+
 /// Settings given to every call; each closes a way in which planted configuration runs a program.
 const HARDENING: &[&str] = &[
     "core.hooksPath=/dev/null",
@@ -226,6 +231,21 @@ impl GitCall {
     /// Runs it and answers its output, all of it.
     pub(crate) fn output(&self) -> Result<Vec<u8>, GitError> {
         let finished = self.run()?;
+        self.output_of(finished)
+    }
+
+    /// The same of a question whose answer may be that there is no such thing: git says that by ending with status `none`,
+    /// and by no other failure.
+    pub(crate) fn optional(&self, none: i32) -> Result<Option<String>, GitError> {
+        let finished = self.run()?;
+        if finished.ended == Ended::Exit(none) {
+            return Ok(None);
+        }
+        let bytes = self.output_of(finished)?;
+        Ok(Some(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    fn output_of(&self, finished: Finished) -> Result<Vec<u8>, GitError> {
         if !finished.is_success() {
             return Err(self.refusal(&finished));
         }

@@ -10,10 +10,12 @@ use dispatch_engine::ports::{Answer, Deletion, Push, RemoteBranch, RemoteView};
 use dispatch_proc::{Ended, Finished};
 
 use crate::deadline::Deadline;
-use crate::git::{Git, GitCall, Place};
+use crate::git::{Git, GitCall, Place, UNSET};
 use crate::objects::of_ours;
 use crate::{GitError, Repository, VcsSettings};
 
+/// How `git remote get-url` ends when there is no remote of the name.
+const NO_SUCH_REMOTE: i32 = 2;
 /// What asking the remote a small question may take.
 const LOOK_LIMIT: Duration = Duration::from_secs(30);
 /// What sending work may take.
@@ -40,28 +42,24 @@ impl Remote {
         common_dir: &Utf8Path,
         settings: &VcsSettings,
     ) -> Result<Option<Self>, GitError> {
-        let asked = |args: &[&str]| {
-            let call = git.call(code_root, &Place::Common { git_dir: common_dir }).args(args);
-            let finished = call.run()?;
-            let text = String::from_utf8_lossy(&finished.stdout).into_owned();
-            Ok::<_, GitError>(finished.is_success().then_some(text))
+        let asked = |args: &[&str], none: i32| {
+            git.call(code_root, &Place::Common { git_dir: common_dir }).args(args).optional(none)
         };
         let url = |push: &[&str]| {
             let args = [&["remote", "get-url"], push, &["--", &settings.remote]].concat();
-            Ok::<_, GitError>(asked(&args)?.map(|text| text.trim_end_matches('\n').to_owned()))
+            let url = asked(&args, NO_SUCH_REMOTE)?;
+            Ok::<_, GitError>(url.map(|url| url.trim_end_matches('\n').to_owned()))
         };
         let (Some(fetch_url), Some(push_url)) = (url(&[])?, url(&["--push"])?) else {
             return Ok(None);
         };
-        let configured = asked(&["config", "core.sshCommand"])?;
+        let configured = asked(&["config", "core.sshCommand"], UNSET)?;
         let configured = configured.map(|text| text.trim_end_matches('\n').to_owned());
         let ssh_command = settings.ssh_command.clone().or(configured).unwrap_or("ssh".to_owned());
-        let helpers = asked(&[
-            "config",
-            "-z",
-            "--get-regexp",
-            r"^credential\..*helper$|^credential\.helper$",
-        ])?;
+        let helpers = asked(
+            &["config", "-z", "--get-regexp", r"^credential\..*helper$|^credential\.helper$"],
+            UNSET,
+        )?;
         let credentials = helpers.unwrap_or_default();
         let credentials = credentials
             .split('\0')
@@ -162,8 +160,7 @@ impl Repository {
             "--get-regexp",
             r"^url\..*\.(insteadof|pushinsteadof)$",
         ]);
-        let finished = call.run()?;
-        let text = String::from_utf8_lossy(&finished.stdout);
+        let text = call.optional(UNSET)?.unwrap_or_default();
         for entry in text.split('\0') {
             let Some((key, from)) = entry.split_once('\n') else { continue };
             let to =

@@ -7,7 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_proc::{Links, read_regular};
 
-use crate::git::{Git, GitCall, Place};
+use crate::git::{FATAL, Git, GitCall, Place, UNSET};
 use crate::private_dir::PrivateDir;
 use crate::remote::Remote;
 use crate::{GitError, Identity, VcsSettings};
@@ -95,20 +95,22 @@ impl Repository {
         code_root: Utf8PathBuf,
         common_dir: Utf8PathBuf,
     ) -> Result<Self, GitError> {
-        let asked = |args: &[&str]| {
+        let asked = |args: &[&str], none: i32| {
             let call = git.call(&code_root, &Place::Common { git_dir: &common_dir }).args(args);
-            let finished = call.run()?;
-            let text = String::from_utf8_lossy(&finished.stdout).into_owned();
-            let text = text.strip_suffix('\n').map(str::to_owned).unwrap_or(text);
-            Ok::<_, GitError>(finished.is_success().then_some(text))
+            let text = call.optional(none)?;
+            Ok::<_, GitError>(text.map(|text| text.strip_suffix('\n').unwrap_or(&text).to_owned()))
         };
         let identity = match &settings.identity {
             Some(identity) => Some(identity.clone()),
-            None => asked(&["var", "GIT_AUTHOR_IDENT"])?.as_deref().and_then(Identity::of_ident),
+            // Without a name git says so, and only a commit needs one.
+            None => {
+                asked(&["var", "GIT_AUTHOR_IDENT"], FATAL)?.as_deref().and_then(Identity::of_ident)
+            }
         };
+        let place = Place::Common { git_dir: &common_dir };
         let object_format =
-            asked(&["rev-parse", "--show-object-format"])?.unwrap_or_else(|| "sha1".to_owned());
-        let excludes_file = asked(&["config", "--type=path", "core.excludesFile"])?
+            git.call(&code_root, &place).args(["rev-parse", "--show-object-format"]).line()?;
+        let excludes_file = asked(&["config", "--type=path", "core.excludesFile"], UNSET)?
             .or_else(|| default_excludes_file(&git));
         let mut excludes = Vec::new();
         for file in [excludes_file.map(Utf8PathBuf::from), Some(common_dir.join("info/exclude"))] {

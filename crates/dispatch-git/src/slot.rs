@@ -13,6 +13,7 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use crate::freeze::Files;
+use crate::git::UNSET;
 use crate::walk::{Kind, Step, absolute, make_readable, reached_without_links, remove_all, walk};
 use crate::worktree::Standing;
 use crate::{GitError, Repository, kept};
@@ -173,7 +174,7 @@ impl Repository {
             .common()
             .args(["config", "--type=bool", "--get"])
             .arg(format!("filter.{filter}.required"));
-        Ok(filter == "lfs" || call.run()?.stdout == b"true\n")
+        Ok(filter == "lfs" || call.optional(UNSET)?.is_some_and(|value| value == "true\n"))
     }
 
     /// Makes the verification tree hold exactly `tree`.

@@ -35,7 +35,7 @@ pub enum InspectCommand {
     },
     /// Print what a worker on a task would be granted and denied, and what it has for free.
     Surface {
-        /// The lane; the task's own when it is left out.
+        /// The lane, as if the task's labels gave it; its own when it is left out.
         #[arg(long)]
         lane: Option<Lane>,
         /// The task.

@@ -3,7 +3,7 @@
 use dispatch_core::id::TaskId;
 use dispatch_core::launch::expected_surface;
 use dispatch_core::triage::Lane;
-use dispatch_engine::explain::explain;
+use dispatch_engine::explain::explain_on;
 use dispatch_guards::guards::SurfaceSnapshot;
 use dispatch_guards::permission::{Surface, TaskRules, compose};
 use dispatch_guards::test_command::{TestShapes, resolve_test_command};
@@ -21,16 +21,11 @@ pub(super) fn surface(
 ) -> anyhow::Result<Result<Value, String>> {
     let ground = Ground::find(global)?;
     let world = World::new(&ground, ground.setup()?, Role::Pass)?;
-    let explanation = explain(&world.ports(), &world.setup, &context(&ground)?, id)?;
+    let explanation = explain_on(&world.ports(), &world.setup, &context(&ground)?, id, lane)?;
     let task = &explanation.input.task;
-    let Some(lane) = lane.or(task.lane.given()) else {
+    let Some(lane) = task.lane.given() else {
         return Ok(Err(format!("{id} names no lane; give one with `--lane`")));
     };
-    if Some(lane) != task.lane.given() {
-        return Ok(Err(format!(
-            "{id} is not on lane {lane}; its labels decide what it is granted"
-        )));
-    }
     let SurfaceSnapshot { rules, loaded, unreadable, worker_edit } = &explanation.input.surface;
     if let Some(why) = unreadable {
         return Ok(Err(why.clone()));

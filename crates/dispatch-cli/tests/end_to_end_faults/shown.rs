@@ -265,3 +265,19 @@ fn k2_config_check_tells_every_fault_of_a_configuration_in_one_run() {
         assert!(said.contains(part), "{part}: {said}");
     }
 }
+
+/// K6: what a lane would grant a task is shown without touching the task's labels.
+#[test]
+fn k6_inspect_surface_shows_a_task_on_the_lane_that_is_asked_for() {
+    let Some(world) = World::with_a_task(Forge::Git) else { return };
+    world.begin();
+    let surface = |lane: &[&str]| -> Value {
+        let args = [&["inspect", "surface", "--task", "T-1"], lane].concat();
+        serde_json::from_str(&world.ok(&args)).unwrap()
+    };
+    let (own, local) = (surface(&[]), surface(&["--lane", "local"]));
+    assert_eq!(own, surface(&["--lane", "frontier"]), "the task's labels say `frontier`");
+    let granted = |surface: &Value| surface["granted"].to_string();
+    assert!(granted(&local).contains("worker-edit T-1"), "{local}");
+    assert_ne!(own["free"], local["free"], "the local lane has the bare tools");
+}

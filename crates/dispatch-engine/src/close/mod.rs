@@ -16,6 +16,7 @@ use dispatch_close::plan::{Disposition, Failure};
 use dispatch_core::message::Message;
 use dispatch_core::names::{CloseStep, PauseCause, RequeueReason};
 use dispatch_core::record::Phase;
+use std::fmt;
 use std::time::Duration;
 
 use crate::governor;
@@ -38,6 +39,18 @@ pub(crate) enum Trouble {
     Port(PortError),
     /// Nothing may be touched any more.
     Stop(Stop),
+}
+
+impl fmt::Display for Trouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Failed(failure) => failure.fmt(f),
+            Self::Fault(fault) => f.write_str(&fault.why),
+            Self::Port(error) => f.write_str(&error.chain()),
+            Self::Stop(Stop::NotOurs) => f.write_str("the attempt is somebody else's now"),
+            Self::Stop(Stop::Leave(why)) => f.write_str(why),
+        }
+    }
 }
 
 impl From<PortError> for Trouble {

@@ -226,7 +226,7 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &Phrase) -> Result<()
         Ok(()) => {}
         Err(Trouble::Stop(stop)) => return Err(stop),
         Err(trouble) => {
-            attempt.note(&format!("the task is told nothing: {trouble:?}"));
+            attempt.note(&format!("the task is told nothing: {trouble}"));
             return Ok(());
         }
     }

@@ -62,7 +62,7 @@ pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
     };
     match judge(attempt, &task) {
         Ok(looked) => keep(attempt, &looked),
-        Err(trouble) => attempt.note(&format!("files not judged: {trouble:?}")),
+        Err(trouble) => attempt.note(&format!("files not judged: {trouble}")),
     }
 }
 

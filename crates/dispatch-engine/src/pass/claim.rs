@@ -215,6 +215,8 @@ fn new_record(
         counts,
         lost_in_a_row: before.as_ref().map_or(0, |before| before.lost_in_a_row),
         merged_before: merged_before(before.as_ref()),
+        covered_children: before.as_ref().and_then(|before| before.covered_children.clone()),
+        owed: before.as_ref().and_then(|before| before.owed.clone()),
         rest: before.map_or_else(Rest::new, |before| before.rest),
     })
 }

@@ -18,13 +18,11 @@ use dispatch_core::prompt::{
 use dispatch_core::task::Task;
 use dispatch_core::triage::{ExecutionPath, Lane};
 use dispatch_guards::paths::PathList;
-use serde_json::Value;
 
 use super::{Attempt, Ran, command_environment};
 use crate::earlier_review::earlier_review;
 use crate::ports::{CommandEnd, CommandPlace, CommandSpec, PortError};
 use crate::surface::loads_project;
-use crate::sweep::COVERED;
 
 /// How long one prompt hook may take (D8.4).
 const HOOK_LIMIT: Duration = Duration::from_secs(10);
@@ -41,7 +39,7 @@ pub(crate) fn texts(attempt: &mut Attempt<'_>, task: &Task) -> Result<Prompts, F
     let children = close_of(&board, task);
     attempt.state.close_attempt = children.is_some();
     if let Some(children) = &children {
-        remember_children(attempt, children);
+        remember_children(attempt, children)?;
     }
     let lane = attempt.record.lane;
     let local_work = lane == Lane::Local && children.is_none();
@@ -187,13 +185,16 @@ fn close_of<'b>(board: &'b Board, task: &Task) -> Option<Vec<&'b Task>> {
 }
 
 /// Keeps which commits of its subtasks this attempt sees, so that it is not asked for again.
-fn remember_children(attempt: &mut Attempt<'_>, children: &[&Task]) {
-    let records = children.iter().filter_map(|child| attempt.ports.store.record(&child.id).ok()?);
-    let commits: Vec<Value> = records
-        .filter_map(|record| record.pr)
-        .map(|proposal| Value::from(proposal.commit.as_str()))
-        .collect();
-    attempt.record.rest.insert(COVERED.to_owned(), Value::from(commits));
+fn remember_children(attempt: &mut Attempt<'_>, children: &[&Task]) -> Result<(), Failure> {
+    let mut commits = Vec::new();
+    for child in children {
+        let record = attempt.ports.store.record(&child.id).map_err(|error| {
+            Failure::requeue(None, RequeueReason::BoardUnreadable, error.chain())
+        })?;
+        commits.extend(record.and_then(|record| record.pr).map(|proposal| proposal.commit));
+    }
+    attempt.record.covered_children = Some(commits);
+    Ok(())
 }
 
 /// The skills about the declared files; an index that cannot be read is none.

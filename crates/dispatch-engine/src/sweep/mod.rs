@@ -25,8 +25,6 @@ use dispatch_core::names::BlockReason;
 use dispatch_core::record::{Phase, Record};
 use serde::Serialize;
 
-pub(crate) use self::parents::COVERED;
-
 use crate::board_place::BoardBranch;
 use crate::budget::{Budget, put_off};
 use crate::ports::{PortError, Ports, ProposalState, Recorded, RemoteView, TaskLock, TryLock};

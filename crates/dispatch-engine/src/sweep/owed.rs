@@ -7,7 +7,7 @@ use crate::owed;
 use crate::ports::{PortError, StatusWrite};
 
 pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
-    sweep.each_record(|record| record.phase == Phase::Ended && owed::is_owed(record), give)
+    sweep.each_record(|record| record.phase == Phase::Ended && record.owed.is_some(), give)
 }
 
 fn give(sweep: &mut Sweep<'_>, record: &Record) -> Result<(), PortError> {

@@ -13,9 +13,6 @@ use super::Sweep;
 use crate::ports::{PortError, ProposalState, Recorded, StatusChange, StatusWrite};
 use crate::settled::{Settled, is_merged};
 
-/// Where a close attempt's record lists the merged commits of the children it saw (B5.3).
-pub(crate) const COVERED: &str = "coveredChildren";
-
 pub(super) fn run(sweep: &mut Sweep<'_>) -> Result<(), PortError> {
     // The steps before this one may have changed the board.
     let board = sweep.ports.board.read();
@@ -74,13 +71,11 @@ fn awaits_a_person(task: &Task) -> bool {
 
 /// Whether an attempt of the parent saw the merged commits of all its children; only close attempts look.
 fn covers_children(records: &BTreeMap<TaskId, Record>, record: &Record, task: &Task) -> bool {
-    let Some(covered) = record.rest.get(COVERED).and_then(serde_json::Value::as_array) else {
-        return false;
-    };
+    let Some(covered) = &record.covered_children else { return false };
     task.children
         .iter()
         .filter_map(|child| records.get(child))
         .filter(|child| is_merged(child))
         .filter_map(|child| child.pr.as_ref())
-        .all(|merged| covered.iter().any(|commit| commit.as_str() == Some(merged.commit.as_str())))
+        .all(|merged| covered.contains(&merged.commit))
 }

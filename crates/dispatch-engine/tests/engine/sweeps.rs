@@ -1,7 +1,7 @@
 //! M1: the sweep.
 
 use dispatch_core::names::CloseStep;
-use dispatch_core::record::{Phase, Request};
+use dispatch_core::record::{Owed, Phase, Request};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
 use dispatch_engine::by_hand::cancel;
@@ -381,8 +381,8 @@ fn b2_7_a_status_that_is_owed_is_given_once_the_file_is_clean() {
         in_phase(&world, Phase::Ended);
         world.state().locks.clear();
         world.state().pending.clear();
-        let owed = serde_json::json!({"to": "Blocked", "comment": "Blocked: look."});
-        world.state().records.get_mut(&id("T-1")).unwrap().rest.insert("owed".into(), owed);
+        let owed = Owed { to: Status::Blocked, comment: Some("Blocked: look.".to_owned()) };
+        world.state().records.get_mut(&id("T-1")).unwrap().owed = Some(owed);
         let kept = world.state().tasks.remove(&id("T-1")).unwrap();
         world.state().problems = vec![dispatch_core::board::Problem {
             class: dispatch_core::board::ProblemClass::Hostile,
@@ -392,13 +392,13 @@ fn b2_7_a_status_that_is_owed_is_given_once_the_file_is_clean() {
             cause: "its front matter names the language `js`".to_owned(),
         }];
         world.pass(&setup());
-        assert!(world.state().records[&id("T-1")].rest.contains_key("owed"), "it is still owed");
+        assert!(world.state().records[&id("T-1")].owed.is_some(), "it is still owed");
 
         world.state().problems.clear();
         world.state().tasks.insert(id("T-1"), Task { status: left.clone(), ..kept });
         world.pass(&setup());
         assert_eq!(world.status("T-1"), expected);
         assert_eq!(world.state().comments.len(), comments, "{left}");
-        assert!(!world.state().records[&id("T-1")].rest.contains_key("owed"));
+        assert!(world.state().records[&id("T-1")].owed.is_none());
     }
 }

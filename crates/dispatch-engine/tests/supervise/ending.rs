@@ -478,8 +478,9 @@ fn b2_7_a_task_whose_file_must_not_be_touched_is_named_to_a_person_and_its_slot_
     assert!(world.state().entry.task_id.is_none());
     assert_eq!(world.state().notified.len(), 2, "{:?}", world.state().notified);
     assert_eq!(world.state().notified[0], "T-5: its file has to be cleaned by hand");
-    assert_eq!(world.read().rest["owed"]["to"], "Blocked");
-    let comment = world.read().rest["owed"]["comment"].to_string();
+    let owed = world.read().owed.unwrap();
+    assert_eq!(owed.to, Status::Blocked);
+    let comment = owed.comment.unwrap();
     assert!(comment.contains("refs/dispatch/attempts/T-5/1"), "{comment}");
 }
 

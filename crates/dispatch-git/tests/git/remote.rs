@@ -7,7 +7,7 @@ use std::time::Duration;
 use dispatch_core::names::PauseCause;
 use dispatch_core::object::CommitId;
 use dispatch_engine::ports::{Answer, Deletion, Lease, Push, RemoteBranch, Vcs};
-use dispatch_git::{Ownership, VcsSettings, Who};
+use dispatch_git::{Git, Ownership, Repository, VcsSettings, Who};
 
 use crate::sandbox::{Sandbox, branch, executable, with_each_git};
 
@@ -348,5 +348,37 @@ fn d2_4_one_dispatcher_owns_the_remote_until_its_lease_ends() {
         assert!(matches!(repository.lease(BUDGET), Lease::Other { .. }));
         let off = VcsSettings { ownership: Ownership::Off, ..sandbox.settings() };
         assert_eq!(sandbox.repository_with(off).lease(BUDGET), Lease::Ours);
+    });
+}
+
+/// A git that fails in the middle of a question has not answered that there is nothing.
+#[test]
+fn v1_5_a_question_about_the_configuration_that_git_could_not_answer_is_not_taken_for_nothing_there()
+ {
+    with_each_git(|sandbox| {
+        let wrapper = sandbox.root.join("bin/git");
+        let git = |failing: &str| {
+            let real = &sandbox.git;
+            executable(
+                &wrapper,
+                &format!(
+                    "#!/bin/sh\ncase \"$*\" in *{failing}*) kill -9 $$ ;; esac\nexec '{real}' \"$@\"\n"
+                ),
+            );
+            Git::new(&wrapper, sandbox.env.clone())
+        };
+        let open = |failing: &str| {
+            Repository::discover(git(failing), sandbox.settings(), &sandbox.code_root)
+        };
+        for failing in ["get-url", "core.sshCommand", "credential", "core.excludesFile"] {
+            let error = open(failing).unwrap_err().to_string();
+            assert!(error.contains(failing), "{failing}: {error}");
+        }
+        let repository = open("insteadof").unwrap();
+        let view = repository.fetch(&[branch("main")].into(), BUDGET);
+        assert_eq!(view.get(&branch("main")), RemoteBranch::Unknown);
+        assert!(view.problem.unwrap().contains("insteadof"));
+        let repository = open("filter").unwrap();
+        assert!(repository.board_place().is_err(), "a filter that is not known is not silenced");
     });
 }

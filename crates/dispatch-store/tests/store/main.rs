@@ -130,6 +130,8 @@ fn record(task: &str, phase: Phase) -> Record {
         counts: AttemptCounts::default(),
         lost_in_a_row: 0,
         merged_before: 0,
+        covered_children: None,
+        owed: None,
         rest: Rest::new(),
     }
 }

@@ -460,6 +460,8 @@ fn record(slot: &SlotName) -> Record {
         counts: AttemptCounts::default(),
         lost_in_a_row: 0,
         merged_before: 0,
+        covered_children: None,
+        owed: None,
         rest: BTreeMap::new(),
     }
 }
