@@ -1,7 +1,7 @@
 //! Development tasks, the same commands a person and continuous integration run.
 //!
-//! `cargo xtask peers` installs the real programs the tests talk to, `cargo xtask lint`, `deny` and `test` are the
-//! three gates. Nothing has to be installed beforehand but the Rust toolchain, `npm`, `pip` and `apt-get`.
+//! `cargo xtask peers` installs the real programs the tests talk to; `cargo xtask lint`, `deny` and `test` are the
+//! three gates; `bench` measures and `demo` shows. Nothing has to be installed beforehand but the Rust toolchain, `npm`, `pip` and `apt-get`.
 
 mod bench;
 mod demo;

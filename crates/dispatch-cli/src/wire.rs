@@ -32,7 +32,7 @@ use crate::exit::Refused;
 use crate::setup::{self, Places};
 use crate::trust;
 
-/// Whether workers are confined by the kernel: not yet, so that a configuration has to say `off` (W3.3).
+/// Whether workers are confined by the kernel. They are not, so a configuration has to say `off` (W3.3).
 pub const CONFINED: bool = false;
 
 /// Names the board root where it is not found from the current directory.

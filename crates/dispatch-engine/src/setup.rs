@@ -141,8 +141,8 @@ pub fn confinement_fault(config: &Config, lane: Lane, confined: bool) -> Option<
         ConfinementMode::Off => None,
         ConfinementMode::Required | ConfinementMode::Partial if confined => None,
         ConfinementMode::Required | ConfinementMode::Partial => Some(format!(
-            "lane {lane} demands kernel confinement, which is not available here; to run workers without it, say \
-             `\"confinement\": {{ \"mode\": \"off\" }}` in the configuration"
+            "lane {lane} demands kernel confinement, which this version of the dispatcher does not have; to run workers \
+             without it, say `\"confinement\": {{ \"mode\": \"off\" }}` in the configuration"
         )),
     }
 }

@@ -99,6 +99,7 @@ pub fn load(text: &str, location: &Location) -> Result<Loaded, Rejected> {
     if !findings.errors.is_empty() {
         return Err(rejected(findings.errors, Some(config)));
     }
+    findings.warnings.extend(rules::not_acted_on(&given));
     let warnings = findings
         .warnings
         .into_iter()

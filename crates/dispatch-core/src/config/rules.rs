@@ -1,5 +1,7 @@
 //! What texts of the configuration may be, and the rules between values.
 
+use std::collections::BTreeSet;
+
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 
 use super::error::{Fault, Finding};
@@ -224,6 +226,27 @@ fn without_effect(config: &Config, out: &mut Findings) {
         let expected = "files outside the folders of `provision.keep`, which stay as they are between attempts";
         refuse("resetBeforeAttempt", listed(&kept), expected);
     }
+}
+
+/// Values that are read and checked, and that this version does nothing about; `given` are the paths of a file's values.
+pub(super) fn not_acted_on(given: &BTreeSet<String>) -> Vec<Finding> {
+    const IGNORED: [(&str, &str); 2] = [
+        ("gc.keepDays", "has no effect: this version keeps the work of every attempt for good"),
+        ("ledger", "has no effect: this version keeps no ledger"),
+    ];
+    let is_given = |name: &str| {
+        given.iter().any(|path| {
+            path.strip_prefix(name).is_some_and(|rest| !rest.starts_with(char::is_alphanumeric))
+        })
+    };
+    IGNORED
+        .into_iter()
+        .filter(|(name, _)| is_given(name))
+        .map(|(name, because)| Finding {
+            path: name.to_owned(),
+            fault: Fault::Unlikely { because: because.to_owned() },
+        })
+        .collect()
 }
 
 fn files_that_bound_a_worker(config: &Config) -> Vec<(String, Utf8PathBuf)> {

@@ -111,7 +111,8 @@ fn k2_what_the_older_file_gives_beats_the_older_locations() {
 fn the_example_the_schema_and_the_types_hold_the_same_keys() {
     let example: Value = serde_json::from_str(EXAMPLE).unwrap();
     let loaded = given(EXAMPLE).unwrap();
-    assert!(loaded.warnings.is_empty());
+    let warned: Vec<&str> = loaded.warnings.iter().map(|warning| warning.path.as_str()).collect();
+    assert_eq!(warned, ["gc.keepDays", "ledger"]);
     let typed = serde_json::to_value(&loaded.config).unwrap();
     let mut paths = Vec::new();
     key_paths(&ROOT, "", &mut paths);
@@ -460,4 +461,19 @@ fn the_examples_of_the_documentation_load() {
     let settings = |text, lane| load_lane_settings(text, "s.json".into(), lane).unwrap();
     assert_eq!(settings(blocks(readme)[1], Lane::Frontier).allow.len(), 2);
     assert!(settings(blocks(page)[0], Lane::Local).model.is_some());
+}
+
+#[test]
+fn k2_a_value_that_is_not_acted_on_is_told_where_it_is_given() {
+    let warned = |text: &str| -> Vec<String> {
+        given(text).unwrap().warnings.iter().map(ToString::to_string).collect()
+    };
+    assert_eq!(warned(MINIMAL), [""; 0]);
+    for (text, name) in [
+        (with("/gc/keepDays", json!(30)), "gc.keepDays"),
+        (with("/ledger/review", json!("solo")), "ledger"),
+    ] {
+        let said = warned(&text).join("\n");
+        assert!(said.starts_with(&format!("lanes.json: {name}: has no effect")), "{said}");
+    }
 }
