@@ -28,7 +28,7 @@ use self::surfaces::Surfaces;
 use crate::earlier_review::earlier_review;
 use crate::governor::{Gate, gate};
 use crate::hand_over::SeenBranch;
-use crate::pass::free_slots;
+use crate::pass::Occupied;
 use crate::ports::{PortError, Ports, Recorded, Registry, RemoteBranch, RemoteView};
 use crate::setup::Setup;
 use crate::surface::worker_edit_rule;
@@ -163,8 +163,9 @@ impl<'a> RoundFacts<'a> {
         task: &Task,
     ) -> Result<Judged, PortError> {
         let mut registry = ports.store.registry()?;
+        let occupied = Occupied::read(ports, &registry)?;
         for Rehearsed { task, lane } in rehearsed {
-            let free = free_slots(ports, &registry, task)?.into_iter().next();
+            let free = occupied.free(&registry, task).into_iter().next();
             let taken = registry.slots.iter_mut().find(|entry| Some(&entry.name) == free.as_ref());
             if let Some(entry) = taken {
                 (entry.task_id, entry.lane) = (Some(task.clone()), Some(*lane));
@@ -176,20 +177,14 @@ impl<'a> RoundFacts<'a> {
         let limits = limits(ports, setup, &registry)?;
         let slots = SlotFacts {
             configured: registry.configured.len(),
-            free: free_slots(ports, &registry, &task.id)?.len(),
+            free: occupied.free(&registry, &task.id).len(),
         };
         let remote = RemoteFacts {
             own: presence(&branches.own),
             parent: branches.parent.as_ref().map(presence),
             dispatched_before: record.is_some() || ports.store.has_attempts(&task.id)?,
         };
-        let next = record
-            .as_ref()
-            .and_then(|record| AttemptNumber::new(record.last_attempt.get().saturating_add(1)));
-        let review_bytes = match next {
-            Some(next) => earlier_review(ports, &task.id, next)?.map_or(0, |review| review.len()),
-            None => 0,
-        };
+        let review_bytes = review_bytes(ports, record.as_ref())?;
         let lane = task.lane.given();
         let surface =
             self.surfaces.get(ports, setup, lane.unwrap_or(Lane::Local), branches.base_commit());
@@ -231,11 +226,10 @@ impl<'a> RoundFacts<'a> {
             busy: &busy,
             graph: &self.graph,
         });
-        let loaded = match surface.as_deref().map(|found| &found.judged) {
-            Some(Ok(judged)) => Ok(judged.loaded.clone()),
-            Some(Err(why)) => Err(why.clone()),
-            None => Ok(Vec::new()),
-        };
+        let loaded = surface.as_deref().map_or_else(
+            || Ok(Vec::new()),
+            |found| found.judged.as_ref().map(|it| it.loaded.clone()).map_err(String::clone),
+        );
         Ok(Judged {
             evaluation,
             lane,
@@ -270,6 +264,15 @@ impl<'a> RoundFacts<'a> {
         busy.dedup();
         busy
     }
+}
+
+/// How long the review is that the next attempt would be told of.
+fn review_bytes(ports: &Ports<'_>, record: Option<&Record>) -> Result<usize, PortError> {
+    let Some(record) = record else { return Ok(0) };
+    let Some(next) = AttemptNumber::new(record.last_attempt.get().saturating_add(1)) else {
+        return Ok(0);
+    };
+    Ok(earlier_review(ports, &record.task_id, next)?.map_or(0, |review| review.len()))
 }
 
 fn presence(branch: &SeenBranch) -> BranchOnRemote {

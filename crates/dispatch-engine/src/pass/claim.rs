@@ -73,7 +73,7 @@ pub(super) fn claim(
         );
         return Ok(Claimed::Busy(text));
     }
-    let free = free_slots(ports, &registry, claim.id)?;
+    let free = Occupied::read(ports, &registry)?.free(&registry, claim.id);
     let Some(slot) = free.into_iter().next() else { return Ok(Claimed::NoSlot) };
     let above = before.as_ref().map(|before| before.last_attempt);
     let attempt = ports.store.allocate_attempt(claim.id, above)?;
@@ -119,45 +119,50 @@ fn start(ports: &Ports<'_>, lock: Box<dyn TaskLock>, record: Record) -> Result<C
     }
 }
 
-/// The free slots in configured order. A slot that some attempt has not finished with is not free, whatever the
-/// registry says (D6.1).
-pub(crate) fn free_slots(
-    ports: &Ports<'_>,
-    registry: &Registry,
-    id: &TaskId,
-) -> Result<Vec<SlotName>, PortError> {
-    let mut records = Vec::new();
-    for recorded in ports.store.records()? {
-        match recorded {
-            Recorded::Read(record) if record.task_id != *id => records.push(record),
-            Recorded::Read(_) => {}
-            Recorded::Unreadable { id: broken, .. } => {
-                let bound =
-                    registry.slots.iter().any(|entry| entry.task_id.as_ref() == Some(&broken));
-                // Only a supervisor at work may be in a slot that the registry does not call its own.
-                if !bound && matches!(ports.store.try_task_lock(&broken)?, TryLock::Busy(_)) {
-                    return Ok(Vec::new());
+/// Who is in a slot, whatever the registry says: an attempt that has not finished with it (D6.1).
+pub(crate) struct Occupied {
+    tasks: Vec<(TaskId, SlotName)>,
+    /// A supervisor is at work whose record cannot be read: its slot may be any.
+    unknown: bool,
+}
+
+impl Occupied {
+    /// Reads records and locks of this moment.
+    pub(crate) fn read(ports: &Ports<'_>, registry: &Registry) -> Result<Self, PortError> {
+        let at_work = |id: &TaskId| {
+            Ok::<_, PortError>(matches!(ports.store.try_task_lock(id)?, TryLock::Busy(_)))
+        };
+        let mut occupied = Self { tasks: Vec::new(), unknown: false };
+        for recorded in ports.store.records()? {
+            match recorded {
+                Recorded::Read(record) => {
+                    if record.phase != Phase::Ended || at_work(&record.task_id)? {
+                        occupied.tasks.push((record.task_id, record.slot));
+                    }
+                }
+                Recorded::Unreadable { id, .. } => {
+                    let bound =
+                        registry.slots.iter().any(|entry| entry.task_id.as_ref() == Some(&id));
+                    // Only a supervisor at work may be in a slot that the registry does not call its own.
+                    occupied.unknown |= !bound && at_work(&id)?;
                 }
             }
         }
+        Ok(occupied)
     }
-    let mut free = Vec::new();
-    for entry in &registry.slots {
-        let bound = entry.task_id.as_ref().is_some_and(|bound| bound != id);
-        if bound || entry.held.is_some() || !registry.configured.contains(&entry.name) {
-            continue;
+
+    /// The slots that are free for a task, in configured order.
+    pub(crate) fn free(&self, registry: &Registry, id: &TaskId) -> Vec<SlotName> {
+        if self.unknown {
+            return Vec::new();
         }
-        let mut in_use = false;
-        for record in records.iter().filter(|record| record.slot == entry.name) {
-            in_use = in_use
-                || record.phase != Phase::Ended
-                || matches!(ports.store.try_task_lock(&record.task_id)?, TryLock::Busy(_));
-        }
-        if !in_use {
-            free.push(entry.name.clone());
-        }
+        let is_free = |entry: &&SlotEntry| {
+            let bound = entry.task_id.as_ref().is_some_and(|bound| bound != id);
+            let in_use = self.tasks.iter().any(|(task, slot)| task != id && *slot == entry.name);
+            !bound && !in_use && entry.held.is_none() && registry.configured.contains(&entry.name)
+        };
+        registry.slots.iter().filter(is_free).map(|entry| entry.name.clone()).collect()
     }
-    Ok(free)
 }
 
 fn hand_over(setup: &Setup, claim: &Claim<'_>, attempt: AttemptNumber, token: &str) -> HandOver {

@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 use dispatch_core::names::SelectionOff;
 use thiserror::Error;
 
-pub(crate) use self::claim::free_slots;
+pub(crate) use self::claim::Occupied;
 pub use self::report::{Considered, Counts, End, PassReport, RoundReport, Selection};
 
 use crate::board_place::Round;
