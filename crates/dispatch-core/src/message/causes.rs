@@ -77,7 +77,7 @@ const fn pause_es(cause: PauseCause) -> &'static str {
         PauseCause::RemoteUnreachable => "No se puede alcanzar el remoto de git.",
         PauseCause::ReviewerUnavailable => "No se pudo ejecutar el agente revisor.",
         PauseCause::ConfinementMissing => {
-            "Esta máquina no puede confinar a un trabajador como exige la configuración: vea `confinement.mode`."
+            "Esta máquina no puede confinar a un agente como exige la configuración: vea `confinement.mode`."
         }
         PauseCause::DenyListTooLong => {
             "La lista de denegaciones no cabe en una línea de órdenes: cargue menos archivos de configuración."

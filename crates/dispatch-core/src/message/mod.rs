@@ -38,7 +38,7 @@ crate::catalogue! {
         /// Title of the notification of a pushed branch where there is no forge.
         NotifyBranchTitle { en: "{id}: branch pushed", es: "{id}: rama enviada" },
         /// Title of the notification of a held slot.
-        NotifyHeldTitle { en: "{id}: work held in slot {slot}", es: "{id}: trabajo retenido en el slot {slot}" },
+        NotifyHeldTitle { en: "{id}: work held in slot {slot}", es: "{id}: trabajo retenido en el puesto {slot}" },
         /// Its body.
         NotifyHeldBody {
             en: "The work could not be saved ({cause}). It lies in {path} and nothing will touch it. Repair the cause; the next pass saves it.",

@@ -151,7 +151,7 @@ dispatch_core::catalogue! {
         /// Guard 6.
         NoFreeSlot {
             en: "All {count} slots are in use; the next pass looks at the task again.",
-            es: "Los {count} slots están en uso; la próxima pasada vuelve a mirar la tarea.",
+            es: "Los {count} puestos están en uso; la próxima pasada vuelve a mirar la tarea.",
         },
         /// Guard 7.
         ClaimsOverlap {
