@@ -5,6 +5,7 @@
 //! F1 to F9 sum up what they show.
 
 mod case;
+mod commands;
 mod decide;
 mod files;
 mod lint;

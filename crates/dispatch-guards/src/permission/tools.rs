@@ -75,13 +75,6 @@ pub fn canonical(tool: &str) -> &str {
     if tool == "Task" { "Agent" } else { tool }
 }
 
-/// Commands whose file arguments the agent reads itself, so that file rules bear on them.
-pub const PATH_COMMANDS: &[&str] = &[
-    "cat", "cd", "cmp", "column", "comm", "cp", "cut", "diff", "du", "egrep", "fgrep", "file",
-    "find", "fold", "grep", "head", "ls", "mkdir", "mv", "nl", "od", "paste", "rg", "rm", "rmdir",
-    "sed", "sort", "stat", "strings", "tac", "tail", "touch", "tree", "uniq", "wc", "awk", "jq",
-];
-
 /// A pattern over tool names, `*` standing for anything.
 pub fn name_matches(pattern: &str, name: &str) -> bool {
     match pattern.split_once('*') {

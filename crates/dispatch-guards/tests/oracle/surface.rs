@@ -20,7 +20,12 @@ fn arb_rule() -> impl Strategy<Value = String> {
         "timeout 5 mk",
         "A=1 mk",
         "sudo mk",
+        "sudo -u x mk",
+        "flock x mk",
+        "timeout -s KILL 5 mk",
+        "CI=1",
         "touch",
+        "md5sum",
     ]);
     let shape = prop::sample::select(vec!["", ":*", " *", "*", " * b", " * b *", " && gh"]);
     let shell = (words, shape).prop_map(|(words, shape)| format!("Bash({words}{shape})"));
@@ -54,12 +59,23 @@ fn arb_call() -> impl Strategy<Value = ToolCall> {
         "gh",
         "gh pr x b",
         "touch src/z",
+        "md5sum /w/out/x",
         "ls",
         "mkx",
         "mk a x b",
     ]);
-    let before =
-        prop::sample::select(vec!["", "timeout 5 ", "CI=1 ", "A=1 ", "sudo ", "xargs ", "nice "]);
+    let before = prop::sample::select(vec![
+        "",
+        "timeout 5 ",
+        "CI=1 ",
+        "A=1 ",
+        "sudo ",
+        "xargs ",
+        "nice ",
+        "sudo -u x ",
+        "flock x ",
+        "timeout -s KILL 5 ",
+    ]);
     let after = prop::sample::select(vec![
         "",
         " | wc -l",

@@ -1,7 +1,8 @@
 //! Commands whose file arguments the agent reads, and holds inside the slot (F3).
 
 use super::syntax::{Part, Word};
-use super::texts::is_plain_listed;
+use crate::permission::commands::{FileArguments, file_arguments};
+use crate::permission::wrappers::is_plain_listed;
 
 /// What a command does with its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -32,29 +33,19 @@ pub(super) fn held(part: &Part) -> Option<Held> {
     let words = inner_command(part);
     let name = words.first()?.value.as_deref()?;
     let rest = &words[1..];
-    let (does, files): (Use, Vec<&Word>) = match name {
-        "cat" | "ls" | "wc" | "nl" | "md5sum" | "sha1sum" | "sha256sum" | "hexdump" | "od"
-        | "strings" | "base64" | "file" | "paste" | "column" | "uniq" | "diff" => {
-            (Use::Reads, plain(rest, &["-d", "-n", "-s", "-t", "-A", "-j", "-N", "-w"]))
+    let (does, files) = match file_arguments(name)? {
+        FileArguments::Read(with_value) => (Use::Reads, plain(rest, with_value)),
+        FileArguments::ReadAfterFirst(with_value) => {
+            (Use::Reads, after_first(plain(rest, with_value)))
         }
-        "head" | "tail" => (Use::Reads, plain(rest, &["-n", "-c"])),
-        "sort" => (Use::Reads, plain(rest, &["-k", "-t", "-S"])),
-        "cut" => (Use::Reads, plain(rest, &["-d", "-f", "-c", "-b"])),
-        "stat" => (Use::Reads, plain(rest, &["-c", "--format", "--printf", "-f"])),
-        "grep" | "rg" => (Use::Reads, after_pattern(rest)),
-        "awk" | "jq" => {
-            (Use::Reads, plain(rest, &["-F", "-v", "--arg", "--argjson"]).split_off_first())
-        }
-        "sed" => sed_files(rest),
-        "find" => (
+        FileArguments::ReadAfterPattern => (Use::Reads, after_pattern(rest)),
+        FileArguments::EditedInPlace => sed_files(rest),
+        FileArguments::ReadBeforeConditions => (
             Use::Reads,
             rest.iter().take_while(|w| !w.text.starts_with(['-', '(', '!', '\\'])).collect(),
         ),
-        "mkdir" => (Use::Writes, plain(rest, &["-m", "--mode"])),
-        "touch" => (Use::Writes, plain(rest, &["-d", "-r", "-t", "--date"])),
-        "rm" | "rmdir" => (Use::Writes, plain(rest, &[])),
-        "cp" | "mv" => (Use::Writes, plain(rest, &["-t", "-S"])),
-        _ => return None,
+        FileArguments::Written(with_value) => (Use::Writes, plain(rest, with_value)),
+        FileArguments::MovedTo | FileArguments::NotRecorded => return None,
     };
     let paths = files
         .into_iter()
@@ -75,17 +66,11 @@ pub(super) fn held(part: &Part) -> Option<Held> {
     Some(Held { name: name.to_owned(), does, paths })
 }
 
-trait SplitOffFirst {
-    fn split_off_first(self) -> Self;
-}
-
-impl SplitOffFirst for Vec<&Word> {
-    fn split_off_first(mut self) -> Self {
-        if !self.is_empty() {
-            self.remove(0);
-        }
-        self
+fn after_first(mut files: Vec<&Word>) -> Vec<&Word> {
+    if !files.is_empty() {
+        files.remove(0);
     }
+    files
 }
 
 /// The command once variables and wrappers that an allow looks through are taken off.
@@ -94,7 +79,7 @@ fn inner_command(part: &Part) -> &[Word] {
     while let Some(word) = words.first()
         && super::syntax::is_assignment(&word.text)
     {
-        if !is_plain_listed(word) {
+        if !is_plain_listed(&word.text) {
             break;
         }
         words = &words[1..];
@@ -127,7 +112,7 @@ fn after_pattern(words: &[Word]) -> Vec<&Word> {
     let given = words.iter().any(|word| word.text == "-e" || word.text == "-f");
     let files =
         plain(words, &["-e", "-f", "-m", "-A", "-B", "-C", "--include", "--exclude", "-g", "-t"]);
-    if given { files } else { files.split_off_first() }
+    if given { files } else { after_first(files) }
 }
 
 fn sed_files(words: &[Word]) -> (Use, Vec<&Word>) {
@@ -135,6 +120,6 @@ fn sed_files(words: &[Word]) -> (Use, Vec<&Word>) {
         words.iter().any(|w| w.text.starts_with("-i") || w.text.starts_with("--in-place"));
     let given = words.iter().any(|word| word.text == "-e" || word.text == "-f");
     let files = plain(words, &["-e", "-f", "-l"]);
-    let files = if given { files } else { files.split_off_first() };
+    let files = if given { files } else { after_first(files) };
     (if in_place { Use::Writes } else { Use::Reads }, files)
 }

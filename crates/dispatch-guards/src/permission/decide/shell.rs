@@ -5,9 +5,11 @@ use super::held::{Held, Use, held};
 use super::place::{is_guarded, normalise};
 use super::rules::Rules;
 use super::syntax::{Part, Redirect, Script, read};
-use super::texts::{Candidate, Followed, allow_candidates, deny_candidates, is_plain_listed};
+use super::texts::{Candidate, Followed, allow_candidates, deny_candidates};
 use super::{Answer, Decision, Mode, View, allowed, denied, free, unknown};
+use crate::permission::commands::UNGRANTABLE;
 use crate::permission::shell::{Piece, ShellPattern};
+use crate::permission::wrappers::is_plain_listed;
 
 /// Characters from which on no narrow rule and no reading of parts applies [len_allow-04].
 const LONGEST: usize = 10_000;
@@ -287,9 +289,6 @@ fn may_run(view: &View<'_>, part: &Part, moved: bool) -> Answer {
     if accepted { Answer::Yes } else { is_free(part, moved) }
 }
 
-/// Commands that no rule but `Bash` covers [ev1-01].
-const UNGRANTABLE: &[&str] = &["eval", "source", "exec", "."];
-
 fn may_be_granted(part: &Part, moved: bool) -> Answer {
     let texts: Vec<&str> = part.command().iter().map(|word| word.text.as_str()).collect();
     match part.name() {
@@ -310,7 +309,7 @@ fn may_be_granted(part: &Part, moved: bool) -> Answer {
 
 fn is_free(part: &Part, moved: bool) -> Answer {
     let assigned = &part.words[..part.assignments];
-    if !assigned.iter().all(is_plain_listed) {
+    if !assigned.iter().all(|word| is_plain_listed(&word.text)) {
         return Answer::No;
     }
     let mut words = part.command();

@@ -4,7 +4,10 @@
 use super::syntax::{Part, Word, is_assignment};
 use crate::permission::rule::collapse;
 use crate::permission::shell::ShellPattern;
-use crate::permission::wrappers::{ALLOW_VARIABLES, DENY_WRAPPERS};
+use crate::permission::wrappers::{
+    AllowSkips, DenySkips, ENVIRONMENT_VALUES, LOCK_VALUES, TIMEOUT_VALUES, WATCH_VALUES,
+    is_plain_listed, wrapper,
+};
 
 /// One text a rule is held against.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +74,7 @@ pub(super) fn allow_candidates(part: &Part) -> Vec<Candidate> {
     while let Some(word) = rest.first()
         && is_assignment(&word.text)
     {
-        if !is_plain_listed(word) {
+        if !is_plain_listed(&word.text) {
             return found;
         }
         rest = &rest[1..];
@@ -86,23 +89,15 @@ pub(super) fn allow_candidates(part: &Part) -> Vec<Candidate> {
     found
 }
 
-/// A variable the agent looks through, with a value it reads as plain [envv-01].
-pub(super) fn is_plain_listed(word: &Word) -> bool {
-    word.text.split_once('=').is_some_and(|(name, value)| {
-        ALLOW_VARIABLES.contains(&name)
-            && !value.is_empty()
-            && value.chars().all(|c| c.is_ascii_alphanumeric() || "_./:-".contains(c))
-    })
-}
-
 /// The command behind a wrapper that an allow looks through; whether it was `xargs`.
 pub(super) fn unwrap_for_allow(words: &[Word]) -> Option<(&[Word], bool)> {
     let name = words.first()?.value.as_deref()?;
     let rest = &words[1..];
-    let skipped = match name {
-        "timeout" => skip_timeout(rest)?,
-        "nice" => skip_nice(rest)?,
-        "stdbuf" => {
+    let skips = wrapper(name)?.allow?;
+    let skipped = match skips {
+        AllowSkips::TimeoutOptions => skip_timeout(rest)?,
+        AllowSkips::Priority => skip_nice(rest)?,
+        AllowSkips::GluedOptions => {
             let glued = |w: &&Word| {
                 w.text.len() > 2 && ["-i", "-o", "-e"].iter().any(|flag| w.text.starts_with(flag))
             };
@@ -112,9 +107,8 @@ pub(super) fn unwrap_for_allow(words: &[Word]) -> Option<(&[Word], bool)> {
             }
             count
         }
-        "command" => usize::from(rest.first().is_some_and(|word| word.text == "-p")),
-        "nohup" | "time" | "builtin" | "noglob" | "xargs" => 0,
-        _ => return None,
+        AllowSkips::PathOption => usize::from(rest.first().is_some_and(|word| word.text == "-p")),
+        AllowSkips::Nothing | AllowSkips::NothingForPatterns => 0,
     };
     let inner = rest.get(skipped..)?;
     let first = inner.first()?;
@@ -122,7 +116,7 @@ pub(super) fn unwrap_for_allow(words: &[Word]) -> Option<(&[Word], bool)> {
     if first.text.starts_with('-') || is_assignment(&first.text) {
         return None;
     }
-    Some((inner, name == "xargs"))
+    Some((inner, skips == AllowSkips::NothingForPatterns))
 }
 
 fn is_duration(text: &str) -> bool {
@@ -139,7 +133,7 @@ fn skip_timeout(words: &[Word]) -> Option<usize> {
         let word = words.get(at)?.text.as_str();
         at += match word {
             "--foreground" | "--preserve-status" | "-v" | "--verbose" => 1,
-            "-k" | "-s" | "--kill-after" | "--signal" => 2,
+            _ if TIMEOUT_VALUES.contains(&word) => 2,
             _ if word.starts_with("--kill-after=") || word.starts_with("--signal=") => 1,
             _ if word.len() > 2 && (word.starts_with("-k") || word.starts_with("-s")) => 1,
             _ if is_duration(word) => return Some(at + 1),
@@ -209,45 +203,25 @@ fn unwrap_for_deny(words: &[Word]) -> Unwrapped<'_> {
         return Unwrapped::Nothing;
     };
     let rest = &words[1..];
-    if name == "time" || name == "xargs" || name == "timeout" || name == "stdbuf" {
-        return match unwrap_for_allow(words) {
-            Some((inner, xargs)) => Unwrapped::Words(inner, xargs),
-            None => Unwrapped::Nothing,
-        };
+    let Some(wrapper) = wrapper(name) else { return Unwrapped::Nothing };
+    if let Some((inner, for_patterns)) = unwrap_for_allow(words) {
+        return Unwrapped::Words(inner, for_patterns);
     }
-    if matches!(name, "nice" | "nohup" | "command" | "builtin" | "noglob") {
-        if let Some((inner, _)) = unwrap_for_allow(words) {
-            return Unwrapped::Words(inner, false);
-        }
-        return skip_options(rest, &[], 0);
-    }
-    if !DENY_WRAPPERS.contains(&name) {
-        return Unwrapped::Nothing;
-    }
-    match name {
-        "env" => skip_env(rest),
-        "sudo" | "doas" => skip_options(
-            rest,
-            &["-u", "-g", "-h", "-p", "-C", "-T", "-r", "-t", "-U", "-D", "-a"],
-            0,
-        ),
-        "exec" => skip_options(rest, &["-a"], 0),
-        "flock" => match text_option(rest) {
+    match wrapper.deny {
+        DenySkips::AsAllow => Unwrapped::Nothing,
+        DenySkips::Options { with_value, words } => skip_options(rest, with_value, words),
+        DenySkips::Environment => skip_env(rest),
+        DenySkips::LockedCommand => match text_option(rest) {
             Some(text) => Unwrapped::Text(text),
-            None => skip_options(rest, &["-w", "-E"], 1),
+            None => skip_options(rest, LOCK_VALUES, 1),
         },
-        "script" => text_option(rest).map_or(Unwrapped::Nothing, Unwrapped::Text),
-        "watch" => match skip_options(rest, &["-n", "-q"], 0) {
+        DenySkips::CommandOption => text_option(rest).map_or(Unwrapped::Nothing, Unwrapped::Text),
+        DenySkips::Watched => match skip_options(rest, WATCH_VALUES, 0) {
             Unwrapped::Words([only], _) => {
                 Unwrapped::Text(only.value.clone().unwrap_or_else(|| only.text.clone()))
             }
             other => other,
         },
-        "chrt" | "taskset" => skip_options(rest, &["-p"], 1),
-        "ionice" => skip_options(rest, &["-c", "-n"], 0),
-        "strace" | "ltrace" => skip_options(rest, &["-e", "-o", "-p", "-s", "-u"], 0),
-        "nsenter" => skip_options(rest, &["-t", "-S", "-G"], 0),
-        _ => skip_options(rest, &[], 0),
     }
 }
 
@@ -285,7 +259,7 @@ fn skip_env(words: &[Word]) -> Unwrapped<'_> {
                     None => Unwrapped::Unsure,
                 };
             }
-            "-u" | "--unset" | "-C" | "--chdir" => at += 2,
+            option if ENVIRONMENT_VALUES.contains(&option) => at += 2,
             "--" => {
                 at += 1;
                 break;

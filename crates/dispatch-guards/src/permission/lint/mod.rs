@@ -4,6 +4,7 @@ mod programs;
 
 use serde::Serialize;
 
+use super::commands::{GRAMMAR, UNGRANTABLE};
 use super::files::{Anchor, FilePattern, RuleSource};
 use super::relation::split_operators;
 use super::rule::{Rule, has_star, split_list};
@@ -327,7 +328,8 @@ fn lint_shell_form(spec: &str, pattern: &ShellPattern) -> Option<Lint> {
                 .instead(format!("Bash({prefix}:*)")),
         );
     }
-    if programs::UNGRANTABLE.contains(&pattern.head().split(' ').next().unwrap_or_default()) {
+    let program = pattern.head().split(' ').next().unwrap_or_default();
+    if UNGRANTABLE.contains(&program) || GRAMMAR.contains(&program) {
         return Some(Lint::dead("no rule but `Bash` itself covers this command"));
     }
     lint_operators(spec, pattern)

@@ -3,13 +3,9 @@
 use super::{Lint, Reach};
 use crate::permission::relation::split_operators;
 use crate::permission::shell::ShellPattern;
-use crate::permission::wrappers::{Peeled, peel};
+use crate::permission::wrappers::{Peeled, peel, wrapper, wrapper_names};
 
-/// Commands that only bare `Bash` covers [ev1-01, ev2-01, ev3-01, ev6-01].
-pub(super) const UNGRANTABLE: &[&str] =
-    &["eval", "source", "exec", ".", "for", "while", "until", "if", "case", "function", "{", "("];
-
-/// Programs that run what they are given.
+/// Programs that run what they are given, beside the [wrappers](crate::permission::wrappers).
 const RUNNERS: &[&str] = &[
     "bash",
     "sh",
@@ -21,33 +17,9 @@ const RUNNERS: &[&str] = &[
     "tcsh",
     "busybox",
     "toybox",
-    "env",
-    "xargs",
-    "sudo",
-    "doas",
     "su",
-    "pkexec",
-    "nohup",
-    "nice",
-    "timeout",
-    "time",
-    "stdbuf",
-    "command",
-    "builtin",
-    "noglob",
-    "setsid",
-    "ionice",
-    "chrt",
-    "taskset",
     "chroot",
-    "unshare",
-    "nsenter",
-    "strace",
-    "ltrace",
     "gdb",
-    "watch",
-    "flock",
-    "script",
     "parallel",
     "ssh",
     "python",
@@ -294,7 +266,9 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
         return split_operators(text).into_iter().find_map(lint_text);
     }
     match peel(pattern) {
-        Peeled::Inner(inner) if !inner.head().is_empty() => return lint_reach(&inner),
+        Peeled::Inner(inner) if inner.iter().any(|inner| !inner.head().is_empty()) => {
+            return inner.iter().find_map(lint_reach);
+        }
         // `FOO=* x *` takes in `FOO=1 any program x`.
         Peeled::Anything if matches!(pattern, ShellPattern::Glob(_)) => {
             return Some(Lint::reaches(
@@ -322,7 +296,7 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
     let open = |word: &&str| {
         RUNNER_OPTIONS.contains(word) || (word.starts_with('-') && !BUILD_TOOLS.contains(&program))
     };
-    let runs = RUNNERS.contains(&program) && rest.iter().all(open);
+    let runs = runs_others(program) && rest.iter().all(open);
     if runs || READING_RUNNERS.contains(&program) {
         return Some(Lint::reaches(
             Reach::Acts,
@@ -345,11 +319,8 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
 /// Judges a command that is granted as it is written. It says all it does, unless it does what it reads.
 fn lint_text(text: &str) -> Option<Lint> {
     let pattern = ShellPattern::Text(text.trim().to_owned());
-    if let Peeled::Inner(inner) = peel(&pattern)
-        && inner != pattern
-        && !inner.head().is_empty()
-    {
-        return lint_text(inner.head());
+    if let Peeled::Inner(inner) = peel(&pattern) {
+        return inner.iter().find_map(|inner| lint_text(inner.head()));
     }
     let words: Vec<&str> = text.split_whitespace().collect();
     let (program, rest) = words.split_first()?;
@@ -359,7 +330,7 @@ fn lint_text(text: &str) -> Option<Lint> {
     }
     let program = plain_name(program);
     let told = |word: &&str| ["--version", "--help"].contains(word);
-    let waits = RUNNERS.contains(&program)
+    let waits = runs_others(program)
         && !BUILD_TOOLS.contains(&program)
         && rest.iter().all(|word| word.starts_with('-'))
         && !rest.iter().any(told);
@@ -376,7 +347,7 @@ fn lint_text(text: &str) -> Option<Lint> {
 /// The program among the words that reaches the board: also behind a program that fetches and runs others.
 fn board_program<'a>(words: &[&'a str]) -> Option<&'a str> {
     let (first, rest) = words.split_first()?;
-    let fetched = RUNNERS.contains(&plain_name(first));
+    let fetched = runs_others(plain_name(first));
     let mut named = std::iter::once(first).chain(rest.iter().filter(|_| fetched));
     named.find_map(|word| {
         let name = word.rsplit('/').next().unwrap_or(word);
@@ -391,11 +362,16 @@ fn lint_board(program: &str) -> Lint {
     Lint::reaches(Reach::Acts, why)
 }
 
+fn runs_others(program: &str) -> bool {
+    RUNNERS.contains(&program) || wrapper(program).is_some()
+}
+
 /// The name of a program without its folder and version: `/usr/bin/python3.12` is `python`.
 fn plain_name(program: &str) -> &str {
     let name = program.rsplit('/').next().unwrap_or(program);
-    let known =
-        |name: &str| [RUNNERS, WRITERS, READING_RUNNERS].iter().any(|names| names.contains(&name));
+    let known = |name: &str| {
+        runs_others(name) || WRITERS.contains(&name) || READING_RUNNERS.contains(&name)
+    };
     let bare = name.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.' || c == '-');
     if !known(name) && known(bare) { bare } else { name }
 }
@@ -413,7 +389,7 @@ fn lint_open_name(start: &str) -> Option<Lint> {
     }
     let readers = READERS.iter().map(|(name, _)| name);
     let reaching = [RUNNERS, WRITERS, READING_RUNNERS, BOARD_PROGRAMS, &["git"]];
-    let mut names = reaching.into_iter().flatten().chain(readers);
+    let mut names = reaching.into_iter().flatten().chain(readers).copied().chain(wrapper_names());
     names.find(|name| name.starts_with(start)).map(|name| {
         Lint::reaches(Reach::Acts, format!("the star in the program's name takes in `{name}`"))
     })

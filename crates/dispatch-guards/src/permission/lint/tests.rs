@@ -77,6 +77,8 @@ fn p4_2_rules_that_mean_everything_are_named(rule: &str) {
 #[test_case("Bash(git log:*)"; "gitlog-05")]
 #[test_case("Bash(find . -exec:*)"; "find with an action")]
 #[test_case("Bash(timeout 5 bash:*)"; "a shell in a wrapper")]
+#[test_case("Bash(timeout -s KILL 5 bash:*)"; "a shell in a wrapper with an option that takes a value")]
+#[test_case("Bash(flock lock bash:*)"; "a shell in a wrapper that takes a file")]
 #[test_case("Bash(/usr/bin/python3.12:*)"; "an interpreter by its path and version")]
 #[test_case("Bash(./scripts/*)"; "gl9-03")]
 #[test_case("Bash(FOO=* mycmd *)"; "a2_env2-04: a star before the program")]

@@ -1,10 +1,11 @@
 //! How the sets that two rules admit lie to each other (P3).
 
+use super::commands::file_commands;
 use super::files::{FilePattern, RuleSource};
 use super::rule::{Rule, collapse};
 use super::shell::ShellPattern;
 use super::tools;
-use super::wrappers::{Peeled, peel};
+use super::wrappers::{Peeled, peel, takes_in_wrapper};
 
 /// How two rules lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -171,7 +172,7 @@ impl PlainHead {
                 return None;
             }
         };
-        let plain = peel(&pattern) == Peeled::Nothing;
+        let plain = peel(&pattern) == Peeled::Nothing && !takes_in_wrapper(&pattern);
         plain.then(|| Self { words: pattern.head().to_owned(), complete })
     }
 
@@ -256,19 +257,27 @@ fn relate_shell(a: Option<&str>, b: Option<&str>) -> Relation {
 /// An allow looks through some and a deny through more, so a rule that spells `timeout 5 x` or
 /// `FOO=1 x` bears on one for `x`, and one for `timeout` on every rule [wrap-31, d_env-01, dwrap-46].
 fn meet_inside(a: &ShellPattern, b: &ShellPattern) -> bool {
-    let (inner_a, inner_b) = (peel(a), peel(b));
-    let meets = |inner: &Peeled, other: &ShellPattern| match inner {
-        Peeled::Nothing => false,
-        Peeled::Anything => true,
-        Peeled::Inner(inner) => inner.meets(other),
-    };
-    if meets(&inner_a, b) || meets(&inner_b, a) {
+    if takes_in_wrapper(a) || takes_in_wrapper(b) {
         return true;
     }
-    match (&inner_a, &inner_b) {
-        (Peeled::Inner(x), Peeled::Inner(y)) => x.meets(y),
-        (Peeled::Nothing | Peeled::Anything | Peeled::Inner(_), _) => false,
+    match (peel(a), peel(b)) {
+        (Peeled::Anything, _) | (_, Peeled::Anything) => true,
+        (Peeled::Nothing, Peeled::Nothing) => false,
+        (Peeled::Inner(inner), Peeled::Nothing) => meets_any(&inner, std::slice::from_ref(b)),
+        (Peeled::Nothing, Peeled::Inner(inner)) => meets_any(&inner, std::slice::from_ref(a)),
+        (Peeled::Inner(mut x), Peeled::Inner(mut y)) => {
+            x.push(a.clone());
+            y.push(b.clone());
+            meets_any(&x, &y)
+        }
     }
+}
+
+fn meets_any(some: &[ShellPattern], others: &[ShellPattern]) -> bool {
+    some.iter().any(|one| {
+        takes_in_wrapper(one)
+            || others.iter().any(|other| takes_in_wrapper(other) || one.meets(other))
+    })
 }
 
 /// A text that spells a compound admits that whole text, not a simple command: it is held against
@@ -334,21 +343,39 @@ fn relate_shell_to_file(shell: Option<&str>, file: Option<&str>) -> Relation {
         return Relation::Disjoint;
     }
     let pattern = ShellPattern::parse(spec);
-    let reaches = |pattern: &ShellPattern| {
-        let head = pattern.head();
-        tools::PATH_COMMANDS.iter().any(|name| {
-            let rest = head.strip_prefix(name);
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
-                || (name.starts_with(head) && matches!(pattern, ShellPattern::Glob(_)))
-        })
+    let reached = match &pattern {
+        ShellPattern::Everything => true,
+        ShellPattern::Text(text) if text.contains(['<', '>']) => true,
+        ShellPattern::Text(text) => split_operators(text)
+            .into_iter()
+            .any(|part| names_files(&ShellPattern::Text(collapse(part.trim())))),
+        ShellPattern::Stem(_) | ShellPattern::Glob(_) | ShellPattern::Nothing => {
+            names_files(&pattern)
+        }
     };
-    let inside = match peel(&pattern) {
-        Peeled::Nothing => false,
-        Peeled::Anything => true,
-        Peeled::Inner(inner) => reaches(&inner),
-    };
-    let matches_all = matches!(pattern, ShellPattern::Everything);
-    if matches_all || inside || reaches(&pattern) { Relation::Overlaps } else { Relation::Disjoint }
+    if reached { Relation::Overlaps } else { Relation::Disjoint }
+}
+
+/// Whether some command of the pattern is one whose file arguments the agent may read.
+fn names_files(pattern: &ShellPattern) -> bool {
+    takes_in_wrapper(pattern)
+        || is_file_command(pattern)
+        || match peel(pattern) {
+            Peeled::Nothing => false,
+            Peeled::Anything => true,
+            Peeled::Inner(inner) => {
+                inner.iter().any(|inner| takes_in_wrapper(inner) || is_file_command(inner))
+            }
+        }
+}
+
+fn is_file_command(pattern: &ShellPattern) -> bool {
+    let head = pattern.head();
+    let name = head.split([' ', '\t']).next().unwrap_or_default();
+    // The agent takes the quotes off a command's name [prefix-16].
+    let quoted = name.contains(['"', '\'', '\\']);
+    let open = name.len() == head.len() && matches!(pattern, ShellPattern::Glob(_));
+    quoted || file_commands().any(|command| command == name || (open && command.starts_with(head)))
 }
 
 /// What a file rule does, and where.

@@ -45,6 +45,22 @@ use super::*;
 #[test_case("Task", "Agent", Relation::Equal; "one tool, two names")]
 #[test_case("Bash(a", "Bash(a", Relation::Equal; "opaque text is itself")]
 #[test_case("Bash(a", "Bash", Relation::Disjoint; "opaque text conflicts with nothing")]
+#[test_case("Bash(md5sum:*)", "Read(x)", Relation::Overlaps; "every command held inside the slot is reached by a file rule")]
+#[test_case("Bash(du:*)", "Read(x)", Relation::Overlaps; "a reader that was not recorded under a deny")]
+#[test_case("Bash(tac:*)", "Read(x)", Relation::Disjoint; "dr_envb-23")]
+#[test_case("Bash(mycmd && cat x)", "Read(x)", Relation::Overlaps; "a file rule bears on a later part of a compound")]
+#[test_case("Bash(mycmd > x)", "Edit(x)", Relation::Overlaps; "a file rule bears on a redirection")]
+#[test_case("Bash('cat' x)", "Read(x)", Relation::Overlaps; "prefix-16")]
+#[test_case("Bash(n*)", "Read(x)", Relation::Overlaps; "a star that takes in a wrapper of a reader")]
+#[test_case("Bash(sudo -u x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-40")]
+#[test_case("Bash(timeout -s KILL 5 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "the value of an option of a wrapper")]
+#[test_case("Bash(timeout --foreground mycmd:*)", "Bash(foo:*)", Relation::Disjoint; "an option without a value takes no word")]
+#[test_case("Bash(flock x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-120")]
+#[test_case("Bash(watch \"mycmd a\")", "Bash(mycmd:*)", Relation::Overlaps; "dwrap2-11")]
+#[test_case("Bash(CI=1:*)", "Bash(mycmd:*)", Relation::Overlaps; "an allow looks through a listed variable")]
+#[test_case("Bash(FOO=1:*)", "Bash(mycmd:*)", Relation::Disjoint; "an allow does not look through another variable")]
+#[test_case("Bash(tim* b)", "Bash(mycmd:*)", Relation::Overlaps; "a star in the name of a wrapper")]
+#[test_case("Bash(mk* b)", "Bash(mycmd:*)", Relation::Disjoint; "a star in the name of another program")]
 fn p3_relation(a: &str, b: &str, expected: Relation) {
     let (a, b) = (Rule::parse(a), Rule::parse(b));
     assert_eq!(relation(&a, &b), expected);
