@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::board_config::Priorities;
 use crate::id::{TaskId, TaskIdError};
 use crate::task::{ChecklistItem, Comment, Task};
-use crate::task_file::header::shown_date;
+use crate::task_file::date::shown_date;
 use crate::task_file::{TaskParts, markers};
 
 /// A task as a plain view shows it.

@@ -24,7 +24,7 @@ impl Written {
         Comment {
             index: self.index,
             author: self.author,
-            created: super::header::shown_date(&self.created),
+            created: super::date::shown_date(&self.created),
             body: self.body,
         }
     }

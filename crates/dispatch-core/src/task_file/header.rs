@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::date::{instant, is_time_of_day, written_date};
 use super::{FaultClass, TaskFileError};
 use crate::board_config::normal_name;
 use crate::js_text;
@@ -423,90 +424,4 @@ impl KeyReader {
             }
         }))
     }
-}
-
-/// What the board program accepts after the day of a due date: a time, and a zone.
-fn is_time_of_day(text: &str) -> bool {
-    let Some(rest) = text.strip_prefix([' ', 'T']) else { return false };
-    let two = |text: &str, most: u32| {
-        text.get(..2).is_some_and(|digits| {
-            digits.bytes().all(|b| b.is_ascii_digit())
-                && digits.parse::<u32>().is_ok_and(|value| value <= most)
-        })
-    };
-    if !two(rest, 23) || !rest[2..].starts_with(':') || !two(&rest[3..], 59) {
-        return false;
-    }
-    let mut rest = &rest[5..];
-    if let Some(seconds) = rest.strip_prefix(':') {
-        if !two(seconds, 59) {
-            return false;
-        }
-        rest = &seconds[2..];
-        if let Some(fraction) = rest.strip_prefix('.') {
-            let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
-            if !(1..=9).contains(&digits) {
-                return false;
-            }
-            rest = &fraction[digits..];
-        }
-    }
-    if rest.is_empty() || rest == "Z" {
-        return true;
-    }
-    let Some(zone) = rest.strip_prefix(['+', '-']) else { return false };
-    let (hours, minutes) = match zone.len() {
-        4 => zone.split_at(2),
-        5 if zone.as_bytes()[2] == b':' => (&zone[..2], &zone[3..]),
-        _ => return false,
-    };
-    (two(hours, 13) && two(minutes, 59)) || (hours == "14" && minutes == "00")
-}
-
-/// A YAML date as the board program keeps it: `YYYY-MM-DD HH:MM` in UTC, at midnight the day alone.
-fn instant(text: &str) -> Option<String> {
-    let parts = yaml::date_parts(text)?;
-    let first = time::Date::from_calendar_date(parts.year, time::Month::January, 1).ok()?;
-    let mut month = first;
-    for _ in 1..parts.month {
-        let next = month.month().next();
-        let year = if next == time::Month::January { month.year() + 1 } else { month.year() };
-        month = time::Date::from_calendar_date(year, next, 1).ok()?;
-    }
-    let moment = month.midnight().assume_utc()
-        + time::Duration::days(i64::from(parts.day) - 1)
-        + time::Duration::seconds(parts.seconds);
-    let (date, clock) = (moment.date(), moment.time());
-    let day = format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day());
-    if clock.hour() == 0 && clock.minute() == 0 && clock.second() == 0 {
-        return Some(day);
-    }
-    Some(format!("{day} {:02}:{:02}", clock.hour(), clock.minute()))
-}
-
-/// A date written as text, in the form the board program keeps.
-fn written_date(text: &str) -> String {
-    let text = js_text::trim(text);
-    let text = text.strip_prefix(['\'', '"']).unwrap_or(text);
-    let text = text.strip_suffix(['\'', '"']).unwrap_or(text);
-    let shape: String = text.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    match shape.as_str() {
-        "0000-00-00T00:00" => text.replacen('T', " ", 1),
-        "00-00-00" | "00/00/00" | "00.00.00" => {
-            format!("20{}-{}-{}", &text[6..8], &text[3..5], &text[0..2])
-        }
-        _ => text.to_owned(),
-    }
-}
-
-/// A kept date as the board shows it to machines: `YYYY-MM-DDTHH:MM:00Z`, or the day alone.
-pub(crate) fn shown_date(kept: &str) -> Option<String> {
-    if kept.is_empty() {
-        return None;
-    }
-    let shape: String = kept.chars().map(|c| if c.is_ascii_digit() { '0' } else { c }).collect();
-    Some(match shape.as_str() {
-        "0000-00-00 00:00" => format!("{}:00Z", kept.replacen(' ', "T", 1)),
-        _ => kept.to_owned(),
-    })
 }

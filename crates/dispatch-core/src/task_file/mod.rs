@@ -4,6 +4,7 @@
 //! guess. What can be read but is not as it should be comes back as [`Remark`]s beside the task.
 
 pub(crate) mod comments;
+pub(crate) mod date;
 pub(crate) mod header;
 pub(crate) mod section;
 
@@ -288,8 +289,8 @@ fn task(
         status: header.status,
         labels: header.labels,
         priority: header.priority,
-        created: header::shown_date(&header.created_date),
-        updated: header.updated_date.as_deref().and_then(header::shown_date),
+        created: date::shown_date(&header.created_date),
+        updated: header.updated_date.as_deref().and_then(date::shown_date),
         parent: header.parent_task_id,
         dependencies: header.dependencies,
         modified_files: header.modified_files,
