@@ -10,6 +10,7 @@ Exit status:
   0    done, also when there was nothing to do
   1    failed: something could not be read, reached or written, or the configuration cannot be used
   2    refused, or not understood: a wrong option, an unknown task, slot, lane or status
+  3    incomplete: `backlog-graph` could not read all of the board, with `--strict` or for a `--root` that was not seen
   130  interrupted by Ctrl-C while it waited; what it started goes on";
 
 /// How a command ended.
@@ -21,18 +22,22 @@ pub enum Exit {
     Failed,
     /// Refused, or wrong usage.
     Refused,
-    /// An unanswered wait, or incomplete input.
-    Unanswered,
+    /// Part of the input could not be read.
+    Incomplete,
 }
 
 impl Exit {
+    /// All of them.
+    #[cfg(test)]
+    const ALL: [Self; 4] = [Self::Done, Self::Failed, Self::Refused, Self::Incomplete];
+
     /// The number.
     pub const fn code(self) -> u8 {
         match self {
             Self::Done => 0,
             Self::Failed => 1,
             Self::Refused => 2,
-            Self::Unanswered => 3,
+            Self::Incomplete => 3,
         }
     }
 }
@@ -68,7 +73,7 @@ mod tests {
         for line in STATUSES.lines().skip(1) {
             assert!(readme.lines().any(|said| said == line.trim()), "`{line}` is not in README.md");
         }
-        for exit in [Exit::Done, Exit::Failed, Exit::Refused] {
+        for exit in Exit::ALL {
             let lead = format!("  {}  ", exit.code());
             assert!(STATUSES.lines().any(|line| line.starts_with(&lead)), "{exit:?}");
         }

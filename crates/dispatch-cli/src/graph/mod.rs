@@ -118,7 +118,7 @@ pub fn run(args: &GraphArgs) -> anyhow::Result<Exit> {
         Err(NoSuchTask { id, .. }) => {
             tell_problems(&graph, Scope::Board);
             output::note(&format!("error: {id} was not seen, and the board is incomplete"));
-            return Ok(Exit::Unanswered);
+            return Ok(Exit::Incomplete);
         }
     };
     for unknown in filter.unknown(&graph, &place.config.statuses) {
@@ -141,7 +141,7 @@ pub fn run(args: &GraphArgs) -> anyhow::Result<Exit> {
     } else if args.write.is_none() && !args.check && (args.svg.is_none() || args.format.is_some()) {
         print(args, &view)?;
     }
-    Ok(if args.strict && !graph.complete { Exit::Unanswered } else { Exit::Done })
+    Ok(if args.strict && !graph.complete { Exit::Incomplete } else { Exit::Done })
 }
 
 /// Reads the board and finds its graph.

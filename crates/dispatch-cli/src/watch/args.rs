@@ -29,10 +29,10 @@ pub struct WatchArgs {
     #[arg(long, value_name = "PATH", num_args = 0..=1)]
     pub graph: Option<Option<Utf8PathBuf>>,
     /// Print one line an event, also on a terminal.
-    #[arg(long, conflicts_with = "once")]
+    #[arg(long)]
     pub plain: bool,
     /// Show one frame and end; no pass is run.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["plain", "graph", "interval", "poll_prs", "poll"])]
     pub once: bool,
     /// Look at the board every second instead of waiting for the system's notifications.
     #[arg(long)]

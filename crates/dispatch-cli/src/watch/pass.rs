@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::Context;
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::id::TaskId;
+use dispatch_engine::pass::{End, PassReport, Selection};
 use dispatch_proc::{Call, Links, Sink, open_regular};
-use serde::Deserialize;
 
 use crate::wire::Ground;
 
@@ -34,46 +34,6 @@ pub(super) struct PassEnd {
     pub(super) failures: Vec<String>,
     /// The tasks that it had seen `Queued` and did not block.
     pub(super) served: BTreeSet<TaskId>,
-}
-
-/// The part of a pass's report that is told on.
-#[derive(Debug, Deserialize)]
-struct Report {
-    another: Option<String>,
-    rounds: Vec<Round>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(rename_all = "camelCase")]
-struct Round {
-    maintenance: Vec<Maintained>,
-    considered: Vec<Considered>,
-    selection: Selection,
-    problems: Vec<String>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Maintained {
-    id: Option<TaskId>,
-    text: String,
-    problem: bool,
-}
-
-#[derive(Debug, Deserialize)]
-struct Considered {
-    id: TaskId,
-    verdict: String,
-    reason: Option<String>,
-    #[serde(default)]
-    grounds: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Selection {
-    #[serde(default)]
-    reason: Option<String>,
-    #[serde(default)]
-    grounds: Option<String>,
 }
 
 impl Dispatch {
@@ -114,7 +74,7 @@ impl Dispatch {
         let mut call = self.call(&["pass", "--json"]);
         call.stderr = Sink::File(log.clone());
         let finished = dispatch_proc::run(&call)?;
-        let mut end = match serde_json::from_slice::<Report>(&finished.stdout) {
+        let mut end = match serde_json::from_slice::<PassReport>(&finished.stdout) {
             Ok(report) => told(&report),
             Err(_) => PassEnd { failures: errors(&log, before), ..PassEnd::default() },
         };
@@ -136,7 +96,7 @@ impl Dispatch {
 }
 
 /// What a report comes to for a person who watches.
-fn told(report: &Report) -> PassEnd {
+fn told(report: &PassReport) -> PassEnd {
     let mut end = PassEnd::default();
     for round in &report.rounds {
         for line in &round.maintenance {
@@ -148,26 +108,18 @@ fn told(report: &Report) -> PassEnd {
         }
         end.failures.extend(round.problems.iter().cloned());
         for task in &round.considered {
-            let reason = task.reason.as_ref().map(|reason| format!(", {reason}"));
-            let grounds = if task.grounds.is_empty() { "" } else { ": " };
-            let text = format!(
-                "{}: {}{}{grounds}{}",
-                task.id,
-                task.verdict,
-                reason.unwrap_or_default(),
-                task.grounds
-            );
-            match task.verdict.as_str() {
-                "failed" => end.failures.push(text),
-                "dispatched" | "waiting" => {
+            match task.end {
+                End::Failed => end.failures.push(task.to_string()),
+                End::Dispatched { .. } | End::Waiting { .. } => {
                     end.served.insert(task.id.clone());
-                    end.lines.push(text);
+                    end.lines.push(task.to_string());
                 }
-                _ => end.lines.push(text),
+                End::WouldDispatch | End::Blocked { .. } | End::Withdrawn => {
+                    end.lines.push(task.to_string());
+                }
             }
         }
-        if let Some(reason) = &round.selection.reason {
-            let grounds = round.selection.grounds.as_deref().unwrap_or_default();
+        if let Selection::Off { reason, grounds } = &round.selection {
             let first = grounds.lines().next().unwrap_or_default();
             end.lines.push(format!("nothing was selected ({reason}): {first}"));
         }
@@ -217,13 +169,13 @@ mod tests {
                 {"id": "T-3", "verdict": "blocked", "reason": "missing-triage", "grounds": ""},
                 {"id": "T-4", "verdict": "failed", "grounds": "no disk"},
             ],
-            "selection": {"kind": "done"}, "notes": [], "problems": ["no remote"],
+            "selection": {"kind": "done"}, "rehearsed": false, "notes": [], "problems": ["no remote"],
         }]}));
         assert_eq!(
             end.lines,
             [
                 "T-9: put back",
-                "T-1: dispatched",
+                "T-1: dispatched, attempt 1 in slot-1",
                 "T-2: waiting, no-free-slot: both are taken",
                 "T-3: blocked, missing-triage"
             ]
@@ -236,7 +188,7 @@ mod tests {
     #[test]
     fn r2_1_a_pass_that_selects_nothing_says_why() {
         let end = of(&serde_json::json!({"another": "pid 7", "rounds": [{
-            "maintenance": [], "considered": [], "notes": [], "problems": [],
+            "maintenance": [], "considered": [], "rehearsed": false, "notes": [], "problems": [],
             "selection": {"kind": "off", "reason": "config-changed", "grounds": "not approved:\n+ x"},
         }]}));
         assert_eq!(

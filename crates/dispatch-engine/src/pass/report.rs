@@ -6,23 +6,23 @@ use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::{BlockReason, SelectionOff, WaitReason};
 use dispatch_core::slot::SlotName;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::sweep::SweepLine;
 
 /// What a pass did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PassReport {
     /// Another pass is running, which will look again: what it says of itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub another: Option<String>,
     /// One entry a round: a wish that came meanwhile makes another one.
     pub rounds: Vec<RoundReport>,
 }
 
 /// One round of a pass.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RoundReport {
     /// What maintenance did.
@@ -40,7 +40,7 @@ pub struct RoundReport {
 }
 
 /// A task that was considered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Considered {
     /// The task.
@@ -53,7 +53,7 @@ pub struct Considered {
 }
 
 /// What became of a task that was considered.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "verdict")]
 pub enum End {
     /// A supervisor has it.
@@ -82,7 +82,7 @@ pub enum End {
 }
 
 /// Whether tasks were selected.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 pub enum Selection {
     /// They were.

@@ -23,7 +23,7 @@ use dispatch_core::board::Board;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::BlockReason;
 use dispatch_core::record::{Phase, Record};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::board_place::BoardBranch;
 use crate::budget::{Budget, put_off};
@@ -32,7 +32,7 @@ use crate::setup::Setup;
 use crate::texts::notify_blocked;
 
 /// The steps, in their order (M1).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SweepStep {
     /// Commits the board (B6).
@@ -105,13 +105,13 @@ impl SweepStep {
 }
 
 /// Something the sweep did, or could not do.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SweepLine {
     /// The step.
     pub step: SweepStep,
     /// The task it is about.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<TaskId>,
     /// What, as a clause for a person.
     pub text: String,
