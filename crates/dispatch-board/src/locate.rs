@@ -4,6 +4,7 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::board_config::BoardConfig;
+use dispatch_core::path::normal;
 use thiserror::Error;
 
 use crate::read::read_text;
@@ -126,22 +127,6 @@ fn inside(text: &str) -> Option<Utf8PathBuf> {
     let path = normal(Utf8Path::new(text.trim()));
     let escapes = path.is_absolute() || path.starts_with("..") || text.contains('\\');
     (!escapes && !path.as_str().is_empty()).then_some(path)
-}
-
-/// The path without `.` and with `..` resolved by name.
-fn normal(path: &Utf8Path) -> Utf8PathBuf {
-    use camino::Utf8Component;
-    let mut out = Utf8PathBuf::new();
-    for part in path.components() {
-        match part {
-            Utf8Component::CurDir => {}
-            Utf8Component::ParentDir if out.file_name().is_some() => {
-                out.pop();
-            }
-            other => out.push(other.as_str()),
-        }
-    }
-    out
 }
 
 /// The place in the main checkout that corresponds to `dir`, which may lie in a linked worktree.

@@ -15,6 +15,7 @@ use dispatch_board::{BoardLocation, DiskBoard, locate};
 use dispatch_core::config::{self, Config, ForgeKind, Owner};
 use dispatch_core::error_chain::chain;
 use dispatch_core::id::TaskId;
+use dispatch_core::path::normal;
 use dispatch_core::status::Status;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
 use dispatch_engine::ports::{Forge, Ports, Store};
@@ -524,34 +525,4 @@ pub fn own_program() -> anyhow::Result<Utf8PathBuf> {
         return Ok(beside);
     }
     bail!("`backlog-watch` runs the `dispatch` that lies beside it, and there is no `{beside}`")
-}
-
-/// The path without `.` and `..`, by its text alone: the slots root may not exist yet.
-pub(crate) fn normal(path: &Utf8Path) -> Utf8PathBuf {
-    let mut normal = Utf8PathBuf::new();
-    for component in path.components() {
-        match component {
-            camino::Utf8Component::CurDir => {}
-            camino::Utf8Component::ParentDir => {
-                normal.pop();
-            }
-            camino::Utf8Component::Prefix(_)
-            | camino::Utf8Component::RootDir
-            | camino::Utf8Component::Normal(_) => {
-                normal.push(component);
-            }
-        }
-    }
-    normal
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_slots_root_may_lie_beside_the_checkout() {
-        assert_eq!(normal(Utf8Path::new("/a/code/../slots/./x")), Utf8Path::new("/a/slots/x"));
-        assert_eq!(normal(Utf8Path::new("/../x")), Utf8Path::new("/x"));
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use camino::Utf8Path;
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -137,9 +137,39 @@ impl Serialize for TreePath {
     }
 }
 
+/// The path without `.` and `..`, by its text alone: what it names may not exist yet. Above the root is the root; a
+/// relative path keeps the `..` that lead out of it.
+pub fn normal(path: &Utf8Path) -> Utf8PathBuf {
+    let mut normal = Utf8PathBuf::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::CurDir => {}
+            Utf8Component::ParentDir if normal.file_name().is_some() => {
+                normal.pop();
+            }
+            Utf8Component::ParentDir if normal.is_absolute() => {}
+            Utf8Component::ParentDir
+            | Utf8Component::Prefix(_)
+            | Utf8Component::RootDir
+            | Utf8Component::Normal(_) => normal.push(component),
+        }
+    }
+    normal
+}
+
 #[cfg(test)]
 mod tests {
+    use test_case::test_case;
+
     use super::*;
+
+    #[test_case("/a/code/../slots/./x", "/a/slots/x")]
+    #[test_case("/../x", "/x"; "above the root is the root")]
+    #[test_case("../x/../y", "../y"; "a relative path may lead out")]
+    #[test_case("x/../../y", "../y"; "also by and by")]
+    fn a_path_without_dots(path: &str, normal: &str) {
+        assert_eq!(super::normal(Utf8Path::new(path)), Utf8Path::new(normal));
+    }
 
     #[test]
     fn b1_3_only_contained_paths_are_taken() {

@@ -5,9 +5,8 @@ use std::io;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_board::BoardLocation;
+use dispatch_core::path::normal;
 use thiserror::Error;
-
-use crate::wire::normal;
 
 /// The folder of the board that holds documents.
 const DOCUMENTS: &str = "docs";
