@@ -236,9 +236,10 @@ impl<'a> Considering<'a> {
             // A pass from another environment may well start it, so the lane is not paused.
             let text = format!("from here no worker of lane {lane} can be started: {missing}");
             if !self.problems.contains(&text) {
-                self.problems.push(text.clone());
+                self.problems.push(text);
             }
-            return waiting(WaitReason::LanePaused, text);
+            let grounds = format!("no worker of lane {lane} can be started from here");
+            return waiting(WaitReason::LanePaused, grounds);
         }
         if let MachineReady::No { cause, text } = self.machine_ready(lane)? {
             self.pause(Some(lane), cause, &text)?;
