@@ -6,6 +6,8 @@
 
 use std::collections::BTreeSet;
 
+use super::wildcard::takes_whole;
+
 /// Where a rule was given; the same text can mean different paths.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
@@ -107,8 +109,12 @@ impl FilePattern {
             Shape::Everything => true,
             Shape::Nothing => false,
             Shape::Segments(segments) => {
-                let path: Vec<String> = relative.split('/').map(str::to_lowercase).collect();
-                (1..=path.len()).any(|end| segments_match(segments, &path[..end]))
+                let lowered = relative.to_lowercase();
+                let path: Vec<Vec<char>> =
+                    lowered.split('/').map(|name| name.chars().collect()).collect();
+                // What matches a folder matches all it holds.
+                let steps: Vec<&Segment> = segments.iter().chain([&Segment::Deep]).collect();
+                segments_match(&steps, &path)
             }
         }
     }
@@ -136,10 +142,10 @@ impl FilePattern {
             (_, Shape::Everything) => Some(true),
             (Shape::Everything, Shape::Segments(segments)) => {
                 let all = Automaton::of(&[Segment::Deep])?;
-                Some(all.within(&Automaton::of(segments)?))
+                all.within(&Automaton::of(segments)?)
             }
             (Shape::Segments(a), Shape::Segments(b)) => {
-                Some(Automaton::of(a)?.within(&Automaton::of(b)?))
+                Automaton::of(a)?.within(&Automaton::of(b)?)
             }
         }
     }
@@ -150,9 +156,7 @@ impl FilePattern {
             (Shape::Nothing, _) | (_, Shape::Nothing) => Some(false),
             _ if self.anchor != other.anchor => None,
             (Shape::Everything, _) | (_, Shape::Everything) => Some(true),
-            (Shape::Segments(a), Shape::Segments(b)) => {
-                Some(Automaton::of(a)?.meets(&Automaton::of(b)?))
-            }
+            (Shape::Segments(a), Shape::Segments(b)) => Automaton::of(a)?.meets(&Automaton::of(b)?),
         }
     }
 }
@@ -249,28 +253,17 @@ impl Token {
     }
 }
 
-fn segments_match(segments: &[Segment], path: &[String]) -> bool {
-    match segments.split_first() {
-        None => path.is_empty(),
-        Some((Segment::Deep, rest)) => {
-            (0..=path.len()).any(|skipped| segments_match(rest, &path[skipped..]))
-        }
-        Some((Segment::Name(tokens), rest)) => path.split_first().is_some_and(|(name, tail)| {
-            name_matches(tokens, &name.chars().collect::<Vec<_>>()) && segments_match(rest, tail)
-        }),
-    }
+fn segments_match(segments: &[&Segment], path: &[Vec<char>]) -> bool {
+    let is_deep = |segment: &&Segment| **segment == Segment::Deep;
+    takes_whole(segments, path, is_deep, |segment, name| match segment {
+        Segment::Deep => true,
+        Segment::Name(tokens) => name_matches(tokens, name),
+    })
 }
 
 fn name_matches(tokens: &[Token], name: &[char]) -> bool {
-    match tokens.split_first() {
-        None => name.is_empty(),
-        Some((Token::Many, rest)) => {
-            (0..=name.len()).any(|skipped| name_matches(rest, &name[skipped..]))
-        }
-        Some((token, rest)) => name
-            .split_first()
-            .is_some_and(|(first, tail)| token.takes(*first) && name_matches(rest, tail)),
-    }
+    let is_many = |token: &Token| *token == Token::Many;
+    takes_whole(tokens, name, is_many, |token, character| token.takes(*character))
 }
 
 /// What a step of the automaton reads.
@@ -300,6 +293,10 @@ struct Automaton {
     jumps: Vec<Vec<usize>>,
     accepting: BTreeSet<usize>,
 }
+
+/// Steps after which the relation of two patterns stays undecided: each `?` behind a star can double
+/// the sets of places that have to be told apart.
+const LONGEST_SEARCH: usize = 500_000;
 
 /// Any character that no pattern spells.
 const FRESH: char = '\u{10ffff}';
@@ -421,25 +418,31 @@ impl Automaton {
         alphabet.into_iter().collect()
     }
 
-    fn within(&self, other: &Self) -> bool {
-        !self.reaches(other, |mine, theirs| mine && !theirs)
+    fn within(&self, other: &Self) -> Option<bool> {
+        self.reaches(other, |mine, theirs| mine && !theirs).map(|reached| !reached)
     }
 
-    fn meets(&self, other: &Self) -> bool {
+    fn meets(&self, other: &Self) -> Option<bool> {
         self.reaches(other, |mine, theirs| mine && theirs)
     }
 
-    /// Whether some well-formed path leads both automata to an end that `wanted` wants.
-    fn reaches(&self, other: &Self, wanted: impl Fn(bool, bool) -> bool) -> bool {
+    /// Whether some well-formed path leads both automata to an end that `wanted` wants; none when
+    /// that takes more than [`LONGEST_SEARCH`] steps.
+    fn reaches(&self, other: &Self, wanted: impl Fn(bool, bool) -> bool) -> Option<bool> {
         let alphabet = self.alphabet(other);
         let mut seen = BTreeSet::new();
+        let mut steps = 0;
         let mut waiting = vec![(self.start(), other.start(), true)];
         while let Some((mine, theirs, slash)) = waiting.pop() {
             if mine.is_empty() || !seen.insert((mine.clone(), theirs.clone(), slash)) {
                 continue;
             }
             if !slash && wanted(self.accepts(&mine), other.accepts(&theirs)) {
-                return true;
+                return Some(true);
+            }
+            steps += alphabet.len() * (mine.len() + theirs.len());
+            if steps > LONGEST_SEARCH {
+                return None;
             }
             for character in &alphabet {
                 if !(slash && *character == '/') {
@@ -451,6 +454,6 @@ impl Automaton {
                 }
             }
         }
-        false
+        Some(false)
     }
 }

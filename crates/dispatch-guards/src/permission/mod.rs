@@ -15,6 +15,7 @@ mod settings;
 mod shell;
 mod surface;
 pub mod tools;
+mod wildcard;
 mod wrappers;
 
 pub use case::decide_case;

@@ -104,7 +104,8 @@ impl ShellPattern {
         }
     }
 
-    /// Whether some command is admitted by both.
+    /// Whether some command is admitted by both; two patterns too long to be walked through are
+    /// taken to have one.
     pub fn meets(&self, other: &Self) -> bool {
         match (self, other) {
             (Self::Nothing, _) | (_, Self::Nothing) => false,
@@ -115,7 +116,8 @@ impl ShellPattern {
             (Self::Stem(a), Self::Stem(b)) => is_stem(a, b) || is_stem(b, a),
             (a, b) => {
                 let heads = a.head().bytes().zip(b.head().bytes());
-                heads.into_iter().all(|(a, b)| a == b) && Walk::new(a, b).meets()
+                heads.into_iter().all(|(a, b)| a == b)
+                    && Walk::new(a, b).is_none_or(|walk| walk.meets())
             }
         }
     }
@@ -200,6 +202,9 @@ enum Step {
     MayEnd,
 }
 
+/// Pairs of places in two patterns that a walk may come to.
+const MOST_PLACES: usize = 1 << 22;
+
 /// A walk through two patterns at once, over normal texts.
 struct Walk {
     a: Vec<Step>,
@@ -207,8 +212,10 @@ struct Walk {
 }
 
 impl Walk {
-    fn new(a: &ShellPattern, b: &ShellPattern) -> Self {
-        Self { a: steps(a), b: steps(b) }
+    /// None when the pairs of places in the two would be more than [`MOST_PLACES`].
+    fn new(a: &ShellPattern, b: &ShellPattern) -> Option<Self> {
+        let (a, b) = (steps(a), steps(b));
+        (a.len().saturating_mul(b.len()) <= MOST_PLACES).then_some(Self { a, b })
     }
 
     /// Whether both can be at their end after the same normal text.

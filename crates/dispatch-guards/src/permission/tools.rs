@@ -1,5 +1,7 @@
 //! The tools of the agent, and which rule of one governs another (P2.2, P2.4, P5.8).
 
+use super::wildcard::takes_whole;
+
 /// The tools known to the measured version of the agent.
 pub const KNOWN: &[&str] = &[
     "Agent",
@@ -52,24 +54,6 @@ pub const KNOWN: &[&str] = &[
 /// Tools that older versions had: a rule for one does nothing [e_multi-01].
 pub const GONE: &[&str] = &["MultiEdit", "LS", "NotebookRead"];
 
-/// What is free without any rule, in words, for `explain` (P5.8).
-pub fn free(bare_mode: bool) -> Vec<&'static str> {
-    let mut free = vec![
-        "Read: every file of the slot, `.git` and secrets included",
-        "Bash: commands that only read, inside the slot (ls, cat, grep, git log, …)",
-        "Bash: `cd` inside the slot; input redirected from any file of the machine",
-    ];
-    if !bare_mode {
-        free.extend([
-            "Agent: sub-agents, bounded by the same rules",
-            "TaskCreate and the other task lists of the agent",
-            "CronCreate, EnterWorktree, ScheduleWakeup",
-            "WebFetch: preapproved documentation hosts",
-        ]);
-    }
-    free
-}
-
 /// The name under which the agent knows a tool: `Task` is `Agent` [ag2_dtask-01].
 pub fn canonical(tool: &str) -> &str {
     if tool == "Task" { "Agent" } else { tool }
@@ -77,14 +61,7 @@ pub fn canonical(tool: &str) -> &str {
 
 /// A pattern over tool names, `*` standing for anything.
 pub fn name_matches(pattern: &str, name: &str) -> bool {
-    match pattern.split_once('*') {
-        None => pattern == name,
-        Some((head, tail)) => name.strip_prefix(head).is_some_and(|rest| {
-            (0..=rest.len())
-                .filter(|at| rest.is_char_boundary(*at))
-                .any(|at| name_matches(tail, &rest[at..]))
-        }),
-    }
+    takes_whole(pattern.as_bytes(), name.as_bytes(), |step| *step == b'*', |own, byte| own == byte)
 }
 
 /// The server and tool pattern of an MCP rule: `mcp__srv` is `mcp__srv__*` [mcp_server-03].

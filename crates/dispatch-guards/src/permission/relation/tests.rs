@@ -77,6 +77,39 @@ fn p2_2_a_rule_travels_with_its_source() {
     assert_eq!(relation_placed(&here, &place(RuleSource::Flag)), Relation::Disjoint);
 }
 
+/// P3: what a settings file holds cannot make a launch hang.
+#[test_case(&format!("Edit(/*a{})", "?".repeat(60)), "Edit(/*b*)"; "places behind a star")]
+#[test_case(&format!("Edit(/{}b)", "*a".repeat(600)), &format!("Edit(/{}c)", "*a".repeat(600)); "many stars in a path")]
+#[test_case(&format!("Edit({}a)", "**/*a/".repeat(60)), &format!("Edit({}b)", "**/*a/".repeat(60)); "many folders of any depth")]
+#[test_case(&format!("Bash(x{})", "*a".repeat(20_000)), &format!("Bash(x{})", "*b".repeat(20_000)); "many stars in a command")]
+fn p3_long_patterns_that_are_not_decided_overlap(a: &str, b: &str) {
+    assert_eq!(relation(&Rule::parse(a), &Rule::parse(b)), Relation::Overlaps);
+}
+
+/// P3: the bound leaves room for what people write.
+#[test]
+fn p3_patterns_of_several_stars_are_decided() {
+    let specs = [
+        "//home/*/work/**/crates/*/tests/**/*_test.rs",
+        "//home/**/node_modules/**/package.json",
+        "//home/someone/Documents/2024-*-??/*.md",
+    ];
+    let patterns = specs.map(|spec| FilePattern::parse(spec, RuleSource::CommandLine));
+    for (a, b) in patterns.iter().flat_map(|a| patterns.iter().map(move |b| (a, b))) {
+        assert_eq!(a.within(b), Some(a == b));
+        assert!(a.meets(b).is_some());
+    }
+}
+
+/// P3: a file is held against a pattern of many stars in bounded time.
+#[test]
+fn p3_a_path_is_matched_against_many_stars_in_bounded_time() {
+    let pattern = |spec: &str| FilePattern::parse(spec, RuleSource::CommandLine);
+    let (name, path) = ("a".repeat(2000), "a/".repeat(500));
+    assert!(!pattern(&format!("/{}b", "*a".repeat(200))).matches(&name));
+    assert!(!pattern(&format!("/{}b", "**/a/".repeat(100))).matches(path.trim_end_matches('/')));
+}
+
 fn arb_rule() -> impl Strategy<Value = Rule> {
     let shell = "[ab *]{1,6}(:\\*)?".prop_map(|spec| format!("Bash({spec})"));
     let wrapped =

@@ -6,7 +6,6 @@ use super::files::{Anchor, FilePattern, RuleSource};
 use super::lint::{LintClass, lint};
 use super::relation::{PlacedRule, PreparedRule, Relation, relation_placed};
 use super::rule::{Rule, split_list};
-use super::tools;
 
 /// Most bytes that the two lists may take on a command line together.
 pub const MAX_LIST_BYTES: usize = 768 * 1024;
@@ -185,11 +184,6 @@ impl Surface {
             return Err(SurfaceError::TooLong { bytes: total });
         }
         Ok((allow, deny))
-    }
-
-    /// What is free without any rule and not denied, in words.
-    pub fn free(&self, bare_mode: bool) -> Vec<&'static str> {
-        tools::free(bare_mode)
     }
 }
 
