@@ -284,6 +284,16 @@ fn a_deny_sees_what_the_facts_say(command: &str, expected: &str) {
     assert_eq!(answer(&["Bash"], &["Bash(git push:*)"], command), expected);
 }
 
+/// K6: only the sentence of the recorded cases counts, not what a person's own note is about.
+#[test_case("both calls are of the same session", "allowed"; "a note of a person")]
+#[test_case("seen by hand; run after the earlier cases of this family in the same session", "unknown"; "a recorded note")]
+fn k6_a_note_counts_only_where_it_says_what_the_recorded_ones_say(note: &str, expected: &str) {
+    let case = json!({"allow": ["Edit(src/**)"], "tool": "Edit", "note": note,
+        "input": {"file_path": "{{SLOT}}/src/s.txt"}});
+    let printed = serde_json::to_value(decide_case(&case).unwrap()).unwrap();
+    assert_eq!(printed["decision"], expected);
+}
+
 /// K6: a field that is not modelled makes the answer unknown and is named.
 #[test]
 fn k6_a_field_that_is_not_modelled_is_named() {

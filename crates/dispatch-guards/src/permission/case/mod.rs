@@ -1,8 +1,9 @@
 //! A question about the agent in the form of the recorded decisions (`inspect tool`, K6).
 //!
 //! One JSON object names the rules, the settings files, the mode, the tool and its input; the fields
-//! are those of `fixtures/oracles/claude-permissions.json`, whose `about` explains them. What this
-//! does not model makes the answer `unknown`, with the field named.
+//! are those of `fixtures/oracles/claude-permissions.json`, whose `about` explains them. Of a `note`
+//! one sentence counts, by which the recorded cases say that earlier calls may have moved the session:
+//! where the answer hangs on that, it is `unknown`. What this does not model makes the answer `unknown`, with the field named.
 
 mod arguments;
 mod scene;
@@ -19,7 +20,7 @@ use super::relation::PlacedRule;
 use super::rule::Rule;
 
 /// Fields that change nothing about the decision.
-const IGNORED: &[&str] = &["id", "group", "note", "decision", "why", "claude_version"];
+const IGNORED: &[&str] = &["id", "group", "decision", "why", "claude_version"];
 /// Fields that are modelled.
 const MODELLED: &[&str] = &[
     "allow",
@@ -38,7 +39,11 @@ const MODELLED: &[&str] = &[
     "mcp_servers",
     "tool",
     "input",
+    "note",
 ];
+/// What a recorded `note` says of a call that was not the first of its session. Nothing else in a
+/// note counts.
+const LATER_IN_SESSION: &str = "run after the earlier cases of this family in the same session";
 
 /// Why a case ends before the agent would decide.
 enum Early {
@@ -75,7 +80,8 @@ pub fn decide_case(case: &Value) -> Result<Decision, String> {
     };
     let (session, place) = session;
     let decision = decide(&session, &call, &place);
-    if !text(fields, "note").is_some_and(|note| note.contains("same session")) {
+    let later = |note: &str| note.split(';').any(|part| part.trim() == LATER_IN_SESSION);
+    if !text(fields, "note").is_some_and(later) {
         return Ok(decision);
     }
     // An earlier call of the session may have moved it; where rules follow, the answer is open.
