@@ -183,13 +183,12 @@ fn exists(session: &Session, allow: &Rules, tool: &str) -> bool {
         ToolSet::Only(tools) => tools.iter().any(|known| known == tool),
         ToolSet::Bare => BARE_TOOLS.contains(&tool),
         ToolSet::Full if by_name => allow.names(tool),
-        ToolSet::Full => !ABSENT.contains(&tool),
+        ToolSet::Full => !ABSENT.contains(&tool) && !tools::GONE.contains(&tool),
     }
 }
 
 /// Tools that a headless session does not have [nb_tools-02, nb_tools-04].
-const ABSENT: &[&str] =
-    &["TodoWrite", "AskUserQuestion", "MultiEdit", "LS", "ExitPlanMode", "NotebookRead"];
+const ABSENT: &[&str] = &["TodoWrite", "AskUserQuestion", "ExitPlanMode"];
 
 /// Tools that need no rule outside bare mode [nb_tools-01, ag2_none-01].
 const FREE_TOOLS: &[&str] = &[

@@ -202,9 +202,7 @@ fn lint_tool(tool: &str, list: RuleList) -> Option<Lint> {
         return None;
     }
     if tools::GONE.contains(&tool) {
-        return Some(
-            Lint::dead(format!("the agent has no tool `{tool}` any more")).instead("Edit"),
-        );
+        return Some(lint_gone(tool, list));
     }
     let known = tools::KNOWN.iter().find(|known| known.eq_ignore_ascii_case(tool));
     Some(match known {
@@ -216,6 +214,16 @@ fn lint_tool(tool: &str, list: RuleList) -> Option<Lint> {
         }
         None => Lint::dead(format!("the agent knows no tool `{tool}`")),
     })
+}
+
+/// A tool of older versions. What the others did needs no rule: reading the slot is free.
+fn lint_gone(tool: &str, list: RuleList) -> Lint {
+    let dead = Lint::dead(format!("the agent has no tool `{tool}` any more"));
+    match (tool, list) {
+        ("MultiEdit", RuleList::Allow) => dead.instead("Edit(**)"),
+        ("MultiEdit", RuleList::Deny) => dead.instead("Edit"),
+        _ => dead,
+    }
 }
 
 fn lint_mcp(rest: &str, list: RuleList) -> Option<Lint> {
