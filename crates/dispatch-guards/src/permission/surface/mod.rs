@@ -1,11 +1,15 @@
 //! What a launch grants and denies, when settings files add rules of their own (P5).
 
+mod command_line;
+mod judge;
+
 use serde::{Deserialize, Serialize};
 
-use super::files::{Anchor, FilePattern, RuleSource};
-use super::lint::{LintClass, lint};
+use self::command_line::as_command_line;
+use self::judge::{JudgedRule, Judgement};
+use super::files::RuleSource;
 use super::relation::{PlacedRule, PreparedRule, Relation, relation_placed};
-use super::rule::{Rule, split_list};
+use super::rule::Rule;
 
 /// Most bytes that the two lists may take on a command line together.
 pub const MAX_LIST_BYTES: usize = 768 * 1024;
@@ -215,19 +219,8 @@ pub fn compose(lane: &LaneRules, task: &TaskRules, files: &[LoadedFile]) -> Surf
 pub struct LaneSurface {
     granted: Vec<Grant>,
     denied: Vec<Denied>,
-    loaded: Vec<(Loaded, LaneJudgement)>,
+    loaded: Vec<JudgedRule>,
     agent_home: Option<String>,
-}
-
-/// What the lane's own grants say about a loaded rule.
-#[derive(Debug, Clone)]
-enum LaneJudgement {
-    /// One of them covers it.
-    Kept,
-    /// None has anything in common with it: the widest reading of the rule, to hold against a task's.
-    Apart(PreparedRule),
-    /// Some have something in common with it, and none covers it.
-    Touched(PreparedRule, Vec<RuleConflict>),
 }
 
 impl LaneSurface {
@@ -247,14 +240,13 @@ impl LaneSurface {
                 push_denied(&mut denied, rule, DenyReason::BuiltIn);
             }
         }
-        let prepared: Vec<(&Grant, PreparedRule)> =
-            granted.iter().map(|grant| (grant, PreparedRule::granted(&grant.rule))).collect();
+        let prepared: Vec<(Grant, PreparedRule)> = granted
+            .iter()
+            .map(|grant| (grant.clone(), PreparedRule::granted(&grant.rule)))
+            .collect();
         let loaded = collect_loaded(files)
             .into_iter()
-            .map(|rule| {
-                let judgement = judge_by_lane(&rule, &prepared, lane.slots_root.as_deref());
-                (rule, judgement)
-            })
+            .map(|rule| JudgedRule::new(rule, &prepared, lane.slots_root.as_deref()))
             .collect();
         Self { granted, denied, loaded, agent_home: lane.agent_home.clone() }
     }
@@ -263,11 +255,10 @@ impl LaneSurface {
     /// with the task's.
     pub fn conflicts(&self, task: &TaskRules) -> Vec<RuleConflict> {
         let own = prepare_task(task);
-        let judged =
-            self.loaded.iter().filter_map(|(rule, judgement)| match judge(rule, judgement, &own) {
-                Judged::Conflicts(found) => Some(found),
-                Judged::Kept | Judged::Apart(_) => None,
-            });
+        let judged = self.loaded.iter().filter_map(|rule| match rule.with_task(&own) {
+            Judgement::Conflicts(found) => Some(found),
+            Judgement::Kept | Judgement::Apart => None,
+        });
         judged.flatten().collect()
     }
 
@@ -276,20 +267,20 @@ impl LaneSurface {
         let own = prepare_task(task);
         let mut surface = Surface {
             granted: self.granted.clone(),
-            loaded: self.loaded.iter().map(|(rule, _)| rule.clone()).collect(),
+            loaded: self.loaded.iter().map(|rule| rule.loaded.clone()).collect(),
             denied: self.denied.clone(),
             conflicts: Vec::new(),
         };
         for (grant, _) in &own {
             push_grant(&mut surface.granted, &grant.rule, grant.origin);
         }
-        for (rule, judgement) in &self.loaded {
-            match judge(rule, judgement, &own) {
-                Judged::Kept => {}
-                Judged::Conflicts(found) => surface.conflicts.extend(found),
-                Judged::Apart(widest) => {
-                    for text in as_command_line(&widest.placed, self.agent_home.as_deref()) {
-                        let reason = DenyReason::Loaded { file: rule.file.clone() };
+        for rule in &self.loaded {
+            match rule.with_task(&own) {
+                Judgement::Kept => {}
+                Judgement::Conflicts(found) => surface.conflicts.extend(found),
+                Judgement::Apart => {
+                    for text in as_command_line(&rule.widest.placed, self.agent_home.as_deref()) {
+                        let reason = DenyReason::Loaded { file: rule.loaded.file.clone() };
                         push_denied(&mut surface.denied, &text, reason);
                     }
                 }
@@ -308,78 +299,6 @@ fn prepare_task(task: &TaskRules) -> Vec<(Grant, PreparedRule)> {
     given
         .map(|(rule, origin)| (Grant { rule: rule.clone(), origin }, PreparedRule::granted(rule)))
         .collect()
-}
-
-fn judge_by_lane(
-    rule: &Loaded,
-    granted: &[(&Grant, PreparedRule)],
-    slots_root: Option<&str>,
-) -> LaneJudgement {
-    let widest = PreparedRule::new(widest_reading(&rule.placed));
-    let mut touched = Vec::new();
-    match judge_by_free_reading(&widest.placed, slots_root) {
-        FreeReading::Covers => return LaneJudgement::Kept,
-        FreeReading::Apart => {}
-        FreeReading::Meets => {
-            let free = Grant { rule: FREE_READING.to_owned(), origin: GrantOrigin::Free };
-            touched.push(RuleConflict::new(rule, &free, Relation::Overlaps));
-        }
-    }
-    for (grant, prepared) in granted {
-        let relation = widest.relate(prepared);
-        if relation.reversed().covers() {
-            return LaneJudgement::Kept;
-        }
-        if relation != Relation::Disjoint {
-            touched.push(RuleConflict::new(rule, grant, relation));
-        }
-    }
-    if touched.is_empty() {
-        LaneJudgement::Apart(widest)
-    } else {
-        LaneJudgement::Touched(widest, touched)
-    }
-}
-
-/// What becomes of a loaded rule.
-enum Judged<'a> {
-    Kept,
-    Apart(&'a PreparedRule),
-    Conflicts(Vec<RuleConflict>),
-}
-
-fn judge<'a>(
-    rule: &Loaded,
-    judgement: &'a LaneJudgement,
-    own: &[(Grant, PreparedRule)],
-) -> Judged<'a> {
-    let (widest, touched) = match judgement {
-        LaneJudgement::Kept => return Judged::Kept,
-        LaneJudgement::Apart(widest) => (widest, &[][..]),
-        LaneJudgement::Touched(widest, touched) => (widest, touched.as_slice()),
-    };
-    let mut conflicts = touched.to_vec();
-    for (grant, prepared) in own {
-        let relation = widest.relate(prepared);
-        if relation.reversed().covers() {
-            return Judged::Kept;
-        }
-        if relation != Relation::Disjoint {
-            conflicts.push(RuleConflict::new(rule, grant, relation));
-        }
-    }
-    if conflicts.is_empty() { Judged::Apart(widest) } else { Judged::Conflicts(conflicts) }
-}
-
-impl RuleConflict {
-    fn new(rule: &Loaded, grant: &Grant, relation: Relation) -> Self {
-        Self {
-            loaded: rule.placed.rule.to_string(),
-            file: rule.file.clone(),
-            granted: grant.clone(),
-            relation,
-        }
-    }
 }
 
 fn push_grant(granted: &mut Vec<Grant>, rule: &str, origin: GrantOrigin) {
@@ -410,96 +329,6 @@ fn push_denied(denied: &mut Vec<Denied>, rule: &str, reason: DenyReason) {
     if denied.iter().all(|other| other.rule != rule) {
         denied.push(Denied { rule: rule.to_owned(), reason });
     }
-}
-
-/// What an odd text may mean at worst: a blank before the parenthesis is the whole tool.
-fn widest_reading(placed: &PlacedRule) -> PlacedRule {
-    let text = placed.rule.to_string();
-    if matches!(placed.rule, Rule::Opaque { .. })
-        && lint(&text).class == LintClass::Everything
-        && let Some(tool) = split_list(&text).first()
-    {
-        return PlacedRule { rule: Rule::parse(tool), source: placed.source };
-    }
-    placed.clone()
-}
-
-/// Reading the slot, which needs no rule.
-const FREE_READING: &str = "Read(/**)";
-
-/// How a loaded file rule lies to the free reading of the slot.
-enum FreeReading {
-    /// It adds nothing to it.
-    Covers,
-    /// It has nothing to do with it.
-    Apart,
-    /// Denying it would take part of it away.
-    Meets,
-}
-
-fn judge_by_free_reading(placed: &PlacedRule, slots_root: Option<&str>) -> FreeReading {
-    let (Some(tool @ ("Edit" | "Read")), Some(spec)) = (placed.rule.tool(), placed.rule.spec())
-    else {
-        // Denying `Read` itself takes the whole tool away.
-        return if placed.rule.tool() == Some("Read") {
-            FreeReading::Meets
-        } else {
-            FreeReading::Apart
-        };
-    };
-    let pattern = FilePattern::parse(spec, placed.source);
-    match pattern.anchor {
-        Anchor::Here | Anchor::Start if tool == "Read" => FreeReading::Covers,
-        Anchor::Root => {
-            let Some(root) = slots_root else { return FreeReading::Apart };
-            let slots = FilePattern::parse(&format!("/{root}/**"), RuleSource::CommandLine);
-            match pattern.meets(&slots) {
-                Some(false) => FreeReading::Apart,
-                Some(true) | None => FreeReading::Meets,
-            }
-        }
-        Anchor::Here | Anchor::Start | Anchor::Home | Anchor::AgentHome | Anchor::Nowhere => {
-            FreeReading::Apart
-        }
-    }
-}
-
-/// The denials that take a rule of a settings file away, as they have to be given on the command
-/// line; none when it grants nothing there and its text would not survive the list.
-fn as_command_line(placed: &PlacedRule, agent_home: Option<&str>) -> Vec<String> {
-    let text = placed.rule.to_string();
-    let survives = split_list(&text).len() == 1 && !text.contains(['\n', '\r', '\0']);
-    if !survives {
-        return Vec::new();
-    }
-    let (Some(tool @ ("Edit" | "Read")), Some(spec)) = (placed.rule.tool(), placed.rule.spec())
-    else {
-        return vec![text];
-    };
-    let (text, spec) = match FilePattern::parse(spec, placed.source).anchor {
-        // `/x` of the person's file begins in the agent's own directory, which has another name here.
-        Anchor::AgentHome => {
-            let home = agent_home.map_or_else(|| "~/.claude".to_owned(), absolute_pattern);
-            let spec = format!("{home}{spec}");
-            (format!("{tool}({spec})"), spec)
-        }
-        Anchor::Nowhere => return Vec::new(),
-        Anchor::Here | Anchor::Start => return vec![text],
-        Anchor::Home | Anchor::Root => (text, spec.to_owned()),
-    };
-    // An edit rule lets its paths be read as well [r_editout-03], which its denial leaves.
-    match tool {
-        "Edit" => vec![text, format!("Read({spec})")],
-        _ => vec![text],
-    }
-}
-
-/// A folder as the beginning of a file pattern. What could mean something else in a rule is matched as
-/// any one character.
-fn absolute_pattern(folder: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || matches!(c, '/' | '.' | '_' | '-');
-    let path: String = folder.chars().map(|c| if plain(c) { c } else { '?' }).collect();
-    format!("/{}", path.trim_end_matches('/'))
 }
 
 #[cfg(test)]
