@@ -71,7 +71,7 @@ pub(super) fn scope(input: Value) -> Result<Value, String> {
         lane: input.lane,
         claims: &claims,
         policy: &policy,
-        max_file_bytes: dispatch_guards::paths::DEFAULT_MAX_FILE_BYTES,
+        max_file_bytes: dispatch_core::config::DEFAULT_MAX_FILE_BYTES,
         empty: EmptyChange::Fails,
     };
     let report = classify_scope(&changes, &rules);

@@ -29,9 +29,9 @@ pub use lanes::{FrontierLane, Lanes, LocalLane, PathModels};
 pub use load::{Found, Loaded, Location, Rejected, load, schema, smallest};
 pub use model::{
     AgentConfig, BoardConfig, ChecksConfig, CommitConfig, Config, ConfinementConfig, Credential,
-    FileCommand, ForgeConfig, GcConfig, GeneratedConfig, HumanReviewConfig, Identity, LedgerConfig,
-    LimitsConfig, Notify, OwnedDod, PathsConfig, PortsConfig, PromptHook, ProvisionConfig,
-    ReviewerConfig, ReviewsConfig, SkillsConfig, TemplatesConfig, VcsConfig,
+    DEFAULT_MAX_FILE_BYTES, FileCommand, ForgeConfig, GcConfig, GeneratedConfig, HumanReviewConfig,
+    Identity, LedgerConfig, LimitsConfig, Notify, OwnedDod, PathsConfig, PortsConfig, PromptHook,
+    ProvisionConfig, ReviewerConfig, ReviewsConfig, SkillsConfig, TemplatesConfig, VcsConfig,
 };
 pub use older::OlderDefault;
 pub use rules::usable_model;

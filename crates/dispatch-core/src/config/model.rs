@@ -472,6 +472,9 @@ impl Default for ChecksConfig {
     }
 }
 
+/// Default of `paths.maxFileBytes`: 5 MiB.
+pub const DEFAULT_MAX_FILE_BYTES: u64 = 5 * 1024 * 1024;
+
 impl Default for PathsConfig {
     fn default() -> Self {
         Self {
@@ -479,7 +482,7 @@ impl Default for PathsConfig {
             local_forbidden: Vec::new(),
             human_review: Vec::new(),
             narrowed: Vec::new(),
-            max_file_bytes: 5 * 1024 * 1024,
+            max_file_bytes: DEFAULT_MAX_FILE_BYTES,
             test_siblings: Vec::new(),
         }
     }

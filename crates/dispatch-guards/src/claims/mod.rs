@@ -78,7 +78,7 @@ pub fn is_contained(path: &str) -> bool {
 
 /// Where a source file's tests lie besides `<stem>.test<ext>` and `<stem>.test/`.
 ///
-/// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{stem}` (or `{name}`) and `{ext}` are the parts of the
+/// Patterns such as `tests/{stem}{ext}`; `{dir}`, `{stem}` and `{ext}` are the parts of the
 /// declared path. None by default (L8.2).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TestSiblings {
@@ -106,7 +106,6 @@ impl TestSiblings {
             .map(|pattern| {
                 let filled = pattern
                     .replace("{dir}", folder)
-                    .replace("{name}", stem)
                     .replace("{stem}", stem)
                     .replace("{ext}", extension);
                 if pattern.contains("{dir}") { filled } else { format!("{directory}{filled}") }

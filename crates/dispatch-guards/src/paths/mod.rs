@@ -20,9 +20,6 @@ use globset::{Glob, GlobBuilder, GlobMatcher, GlobSet};
 
 use crate::claims::{Claims, is_glob};
 
-/// Default of `paths.maxFileBytes`: 5 MiB.
-pub const DEFAULT_MAX_FILE_BYTES: u64 = 5 * 1024 * 1024;
-
 /// What the configuration adds to the built-in lists, and what it takes away.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase", default)]

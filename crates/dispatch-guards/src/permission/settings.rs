@@ -56,8 +56,10 @@ pub enum SettingsFault {
 /// What makes the agent drop a settings file whole, its denials too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dropped {
-    /// The file, or its `permissions`, is no object.
-    NotAnObject(&'static str),
+    /// The file is no object.
+    NoObject,
+    /// Its `permissions` are no object.
+    NoPermissions,
     /// A list is none [sv_badtype2-02].
     NotAList(&'static str),
     /// The default mode is none of the agent's [sv_badmode-01].
@@ -67,11 +69,11 @@ pub(super) enum Dropped {
 /// Whether the agent drops a settings file whole.
 pub(super) fn dropped(file: &Value) -> Option<Dropped> {
     if !file.is_object() {
-        return Some(Dropped::NotAnObject(""));
+        return Some(Dropped::NoObject);
     }
     let permissions = file.get("permissions")?;
     if !permissions.is_object() {
-        return Some(Dropped::NotAnObject("permissions"));
+        return Some(Dropped::NoPermissions);
     }
     let no_list = |name: &&&str| permissions.get(**name).is_some_and(|list| !list.is_array());
     if let Some(name) = LISTS.iter().find(no_list) {
@@ -261,10 +263,12 @@ impl Reader<'_> {
     fn sound(&self) -> Result<(), SettingsFault> {
         match dropped(self.value) {
             None => {}
-            Some(Dropped::NotAnObject("")) => {
+            Some(Dropped::NoObject) => {
                 return Err(self.wrong("the whole".to_owned(), "an object"));
             }
-            Some(Dropped::NotAnObject(key)) => return Err(self.wrong(key.to_owned(), "an object")),
+            Some(Dropped::NoPermissions) => {
+                return Err(self.wrong("permissions".to_owned(), "an object"));
+            }
             Some(Dropped::NotAList(list)) => {
                 return Err(self.wrong(format!("permissions.{list}"), "a list of texts"));
             }

@@ -1,8 +1,9 @@
+use dispatch_core::config::DEFAULT_MAX_FILE_BYTES;
 use test_case::test_case;
 
 use super::*;
 use crate::claims::{Claim, TestSiblings};
-use crate::paths::{DEFAULT_MAX_FILE_BYTES, PathLists, PolicyPlaces};
+use crate::paths::{PathLists, PolicyPlaces};
 
 fn file(path: &str) -> Change {
     change(path, Content::File { bytes: 10, holds_credential: false })
