@@ -347,11 +347,12 @@ fn word_offsets(text: &str) -> Vec<(usize, &str)> {
     words
 }
 
+/// Whether a word assigns a variable.
 pub(crate) fn is_assignment(word: &str) -> bool {
     word.split_once('=').is_some_and(|(name, _)| {
         let name = name.strip_suffix('+').unwrap_or(name);
-        !name.is_empty()
-            && !name.starts_with(|first: char| first.is_ascii_digit())
+        let name = name.split_once('[').map_or(name, |(name, _)| name);
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
             && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
     })
 }

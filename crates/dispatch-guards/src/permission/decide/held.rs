@@ -2,7 +2,7 @@
 
 use super::syntax::{Part, Word};
 use crate::permission::commands::{FileArguments, file_arguments};
-use crate::permission::wrappers::is_plain_listed;
+use crate::permission::wrappers::{is_assignment, is_plain_listed};
 
 /// What a command does with its files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +77,7 @@ fn after_first(mut files: Vec<&Word>) -> Vec<&Word> {
 fn inner_command(part: &Part) -> &[Word] {
     let mut words = part.words.as_slice();
     while let Some(word) = words.first()
-        && super::syntax::is_assignment(&word.text)
+        && is_assignment(&word.text)
     {
         if !is_plain_listed(&word.text) {
             break;

@@ -1,12 +1,12 @@
 //! The texts of a simple command that a rule is held against, once variables and wrappers are looked
 //! through (F1, F7).
 
-use super::syntax::{Part, Word, is_assignment};
+use super::syntax::{Part, Word};
 use crate::permission::rule::collapse;
 use crate::permission::shell::ShellPattern;
 use crate::permission::wrappers::{
     AllowSkips, DenySkips, ENVIRONMENT_VALUES, LOCK_VALUES, TIMEOUT_VALUES, WATCH_VALUES,
-    is_plain_listed, wrapper,
+    is_assignment, is_plain_listed, wrapper,
 };
 
 /// One text a rule is held against.

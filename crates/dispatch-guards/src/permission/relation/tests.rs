@@ -57,6 +57,7 @@ use super::*;
 #[test_case("Bash(timeout --foreground mycmd:*)", "Bash(foo:*)", Relation::Disjoint; "an option without a value takes no word")]
 #[test_case("Bash(flock x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-120")]
 #[test_case("Bash(watch \"mycmd a\")", "Bash(mycmd:*)", Relation::Overlaps; "dwrap2-11")]
+#[test_case("Bash(A[0]=1 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "an element of an array is a variable")]
 #[test_case("Bash(CI=1:*)", "Bash(mycmd:*)", Relation::Overlaps; "an allow looks through a listed variable")]
 #[test_case("Bash(FOO=1:*)", "Bash(mycmd:*)", Relation::Disjoint; "an allow does not look through another variable")]
 #[test_case("Bash(tim* b)", "Bash(mycmd:*)", Relation::Overlaps; "a star in the name of a wrapper")]

@@ -4,81 +4,15 @@
 //! This is no shell. It finds the simple commands a rule is held against, the redirections and
 //! variables the agent follows, and the shapes at which the agent stops looking (F2).
 
+mod model;
 mod redirect;
 mod word;
 
 use std::collections::BTreeMap;
 
-/// A word of a simple command.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Word {
-    /// As written, with variables the agent follows filled in.
-    pub(super) text: String,
-    /// What it stands for, when that is one fixed text.
-    pub(super) value: Option<String>,
-    /// Whether it holds a glob character outside quotes.
-    pub(super) glob: bool,
-    /// The blanks before it.
-    pub(super) gap: String,
-}
+use crate::permission::wrappers::is_assignment;
 
-/// Where a command's output or input goes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Redirect {
-    /// Into a file; none when the name is not fixed.
-    Output(Option<String>),
-    /// From a file that is named plainly.
-    Input,
-    /// From a text with a quoted delimiter, or between descriptors.
-    Harmless,
-}
-
-/// One simple command.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Part {
-    /// Assignments before the command, then its words.
-    pub(super) words: Vec<Word>,
-    /// How many of the words are assignments.
-    pub(super) assignments: usize,
-    /// Its redirections.
-    pub(super) redirects: Vec<Redirect>,
-    /// Whether a redirection stands before the command: the agent then sees no command.
-    pub(super) hidden: bool,
-    /// Commands substituted into an assignment, which count as parts of their own.
-    pub(super) substituted: Vec<String>,
-}
-
-impl Part {
-    /// The words of the command itself.
-    pub(super) fn command(&self) -> &[Word] {
-        &self.words[self.assignments.min(self.words.len())..]
-    }
-
-    /// What the command is called, when that is fixed.
-    pub(super) fn name(&self) -> Option<&str> {
-        self.command().first().and_then(|word| word.value.as_deref())
-    }
-}
-
-/// A command text, read.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Script {
-    /// The simple commands, those in conditions and loops included.
-    pub(super) parts: Vec<Part>,
-    /// Why the agent gives up on it, if it does: then only bare `Bash` or the very text grants it.
-    pub(super) complex: Option<&'static str>,
-    /// Texts of groups and functions, whose commands the agent does not look at.
-    pub(super) groups: Vec<Group>,
-}
-
-/// A piece of the text that is not looked into.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Group {
-    /// Its text.
-    pub(super) text: String,
-    /// Whether it defines a function.
-    pub(super) function: bool,
-}
+pub(super) use self::model::{Group, Part, Redirect, Script, Word};
 
 /// Reads a command text.
 pub(super) fn read(text: &str, home: &str) -> Script {
@@ -498,13 +432,3 @@ impl Reader<'_> {
 /// Variables whose assignment makes the agent give up [as1-28].
 const UNSAFE_VARIABLES: &[&str] =
     &["PATH", "IFS", "ENV", "BASH_ENV", "LD_PRELOAD", "LD_LIBRARY_PATH", "SHELLOPTS", "PS4"];
-
-/// Whether a word assigns a variable.
-pub(super) fn is_assignment(text: &str) -> bool {
-    text.split_once('=').is_some_and(|(name, _)| {
-        let name = name.strip_suffix('+').unwrap_or(name);
-        let name = name.split_once('[').map_or(name, |(name, _)| name);
-        name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
-            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-    })
-}
