@@ -40,12 +40,20 @@
 //! confinement by the kernel, and neither of the two alone:
 //!
 //! ```
-//! use dispatch_guards::permission::{Decision, decide_case};
-//! use serde_json::json;
+//! use dispatch_guards::permission::{
+//!     Decision, Mode, Place, PlacedRule, Session, ToolCall, ToolSet, decide,
+//! };
 //!
-//! let case = json!({"allow": ["Bash"], "deny": ["Bash(git push:*)"], "tool": "Bash",
-//!     "input": {"command": "git -C . push"}, "mode": "dontAsk", "setting_sources": "user"});
-//! assert!(matches!(decide_case(&case), Ok(Decision::Allowed(_))));
+//! let session = Session {
+//!     allow: vec![PlacedRule::command_line("Bash")],
+//!     deny: vec![PlacedRule::command_line("Bash(git push:*)")],
+//!     ask: Vec::new(),
+//!     mode: Mode::DontAsk,
+//!     tools: ToolSet::Bare,
+//! };
+//! let around = ToolCall::Shell { command: "git -C . push".into() };
+//! let decision = decide(&session, &around, &Place::new("/slot", "/home/worker"));
+//! assert!(matches!(decision, Decision::Allowed(_)));
 //! ```
 //!
 //! Nor is it promised that

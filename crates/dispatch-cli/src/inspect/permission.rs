@@ -2,7 +2,8 @@
 
 use dispatch_core::config::Language;
 use dispatch_guards::guards::GuardSnapshot;
-use dispatch_guards::permission::{Rule, decide_case, lint, relation};
+use dispatch_guards::permission::recorded::decide_case;
+use dispatch_guards::permission::{Rule, lint, relation};
 use serde::Deserialize;
 use serde_json::{Value, json};
 

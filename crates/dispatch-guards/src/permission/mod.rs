@@ -4,11 +4,12 @@
 //! Words in brackets such as `[e_multi-01]` are ids of recorded decisions in `fixtures/oracles/claude-permissions.json`;
 //! F1 to F9 sum up what they show.
 
-mod case;
 mod commands;
 mod decide;
 mod files;
 mod lint;
+#[cfg(feature = "recorded-decisions")]
+pub mod recorded;
 mod relation;
 mod rule;
 mod settings;
@@ -18,7 +19,6 @@ pub mod tools;
 mod wildcard;
 mod wrappers;
 
-pub use case::decide_case;
 pub use decide::{Decision, Mode, Place, Session, ToolCall, ToolSet, decide};
 pub use files::{Anchor, FilePattern, RuleSource};
 pub use lint::{Finding, Lint, LintClass, Reach, RuleList, Severity, lint, lint_in, lint_lists};

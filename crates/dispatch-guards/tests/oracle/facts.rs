@@ -1,6 +1,7 @@
 //! What the facts say in words, beyond the recorded cases.
 
-use dispatch_guards::permission::{Decision, Rule, decide_case, lint, relation};
+use dispatch_guards::permission::recorded::decide_case;
+use dispatch_guards::permission::{Decision, Rule, lint, relation};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use test_case::test_case;

@@ -12,7 +12,8 @@ mod surface;
 
 use std::collections::BTreeMap;
 
-use dispatch_guards::permission::{Decision, decide_case};
+use dispatch_guards::permission::Decision;
+use dispatch_guards::permission::recorded::decide_case;
 use serde_json::Value;
 
 const CASES: &str =

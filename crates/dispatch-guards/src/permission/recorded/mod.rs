@@ -1,9 +1,10 @@
 //! A question about the agent in the form of the recorded decisions (`inspect tool`, K6).
 //!
 //! One JSON object names the rules, the settings files, the mode, the tool and its input; the fields
-//! are those of `fixtures/oracles/claude-permissions.json`, whose `about` explains them. Of a `note`
-//! one sentence counts, by which the recorded cases say that earlier calls may have moved the session:
-//! where the answer hangs on that, it is `unknown`. What this does not model makes the answer `unknown`, with the field named.
+//! are those of `fixtures/oracles/claude-permissions.json`, whose `about` explains them. What this
+//! does not model makes the answer `unknown`, with the field named. Of a `note` one sentence counts,
+//! by which the recorded cases say that earlier calls may have moved the session: where the answer
+//! hangs on that, it is `unknown` as well.
 
 mod arguments;
 mod scene;
