@@ -1,6 +1,7 @@
 //! What a guard says about a task, and on which facts it rests.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use dispatch_core::config::Language;
 use dispatch_core::names::{BlockReason, WaitReason};
@@ -42,13 +43,42 @@ impl Verdict {
         }
     }
 
-    /// `launch`, `wait` or `block`.
-    pub const fn kind(&self) -> &'static str {
+    /// What it comes to.
+    pub const fn kind(&self) -> VerdictKind {
+        match self {
+            Self::Launch => VerdictKind::Launch,
+            Self::Wait(..) => VerdictKind::Wait,
+            Self::Block(..) => VerdictKind::Block,
+        }
+    }
+}
+
+/// What a verdict comes to, without its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum VerdictKind {
+    /// Nothing stands against it.
+    Launch,
+    /// Not now.
+    Wait,
+    /// A person has to change the task.
+    Block,
+}
+
+impl VerdictKind {
+    /// Its one text.
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Launch => "launch",
-            Self::Wait(..) => "wait",
-            Self::Block(..) => "block",
+            Self::Wait => "wait",
+            Self::Block => "block",
         }
+    }
+}
+
+impl fmt::Display for VerdictKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }
 

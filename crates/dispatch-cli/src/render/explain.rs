@@ -5,6 +5,7 @@ use dispatch_engine::explain::{ExplainedLaunch, Explanation};
 use dispatch_engine::stage::Stage;
 use dispatch_guards::guards::Guard;
 use dispatch_guards::permission::DenyReason;
+use dispatch_guards::verdict::VerdictKind;
 
 use super::layout::{table, wrap};
 use super::{command_line, plain, standstill};
@@ -101,17 +102,19 @@ fn queued(explanation: &Explanation) -> String {
     let reason = verdict.reason.unwrap_or_default();
     let why = verdict.comment.as_deref().unwrap_or_default();
     match verdict.verdict {
-        "wait" => format!("{id} is Queued and waits ({reason}): {why}"),
-        "block" => format!("{id} is Queued, and the next pass blocks it ({reason}): {why}"),
-        _ if explanation.standstill.is_some() => {
+        VerdictKind::Wait => format!("{id} is Queued and waits ({reason}): {why}"),
+        VerdictKind::Block => {
+            format!("{id} is Queued, and the next pass blocks it ({reason}): {why}")
+        }
+        VerdictKind::Launch if explanation.standstill.is_some() => {
             format!("{id} is Queued, and nothing else keeps it from being started")
         }
-        _ if explanation.branches.base.is_none() => {
+        VerdictKind::Launch if explanation.branches.base.is_none() => {
             format!(
                 "{id} is Queued: the next pass asks the remote where its work belongs, and starts it"
             )
         }
-        _ => format!("{id} is Queued: the next pass starts it"),
+        VerdictKind::Launch => format!("{id} is Queued: the next pass starts it"),
     }
 }
 

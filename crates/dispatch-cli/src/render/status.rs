@@ -99,7 +99,7 @@ fn lanes(lanes: &[LaneStatus]) -> Vec<Vec<String>> {
 fn queue(report: &StatusReport) -> Vec<Vec<String>> {
     let row = |task: &dispatch_engine::status::QueuedStatus| {
         let verdict = match task.verdict.reason {
-            None => task.verdict.verdict.to_owned(),
+            None => task.verdict.verdict.to_string(),
             Some(reason) => format!("{}: {reason}", task.verdict.verdict),
         };
         vec![task.id.to_string(), plain(&task.title).into_owned(), verdict]

@@ -12,6 +12,7 @@ use dispatch_engine::stage::Stage;
 use dispatch_engine::standstill::StandstillCause;
 use dispatch_engine::status;
 use dispatch_guards::permission::{Denied, DenyReason};
+use dispatch_guards::verdict::VerdictKind;
 
 use crate::sim::{World, branch, context, frontier, id, setup, task};
 
@@ -74,7 +75,7 @@ fn explain_judges_a_task_that_is_not_queued_as_if_it_were() {
     world.settle(&setup());
     let explained = explain(&world.ports(), &setup(), &context(), &id("T-2")).unwrap();
     assert_eq!(explained.stage, Stage::NotQueued);
-    assert_eq!((explained.verdict.verdict, explained.verdict.reason), ("launch", None));
+    assert_eq!((explained.verdict.verdict, explained.verdict.reason), (VerdictKind::Launch, None));
 }
 
 #[test]

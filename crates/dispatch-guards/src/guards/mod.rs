@@ -40,7 +40,7 @@ use crate::claims::{
 use crate::paths::PathPolicy;
 use crate::permission::LaneSurface;
 use crate::test_command::{Refusal, TestCommand, TestShapes, resolve_test_command};
-use crate::verdict::Verdict;
+use crate::verdict::{Verdict, VerdictKind};
 
 /// Attempts lost to faults after which a task waits for a person.
 pub const MAX_FAULTS: u32 = 5;
@@ -400,8 +400,8 @@ impl Evaluation {
 /// A verdict as it is printed (K6).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PrintedVerdict {
-    /// `launch`, `wait` or `block`.
-    pub verdict: &'static str,
+    /// What it comes to.
+    pub verdict: VerdictKind,
     /// The guard; none when all launch.
     pub guard: Option<Guard>,
     /// The reason.

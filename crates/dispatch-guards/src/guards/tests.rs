@@ -80,7 +80,7 @@ fn said(snapshot: &GuardSnapshot) -> (String, String) {
     let evaluation = snapshot.evaluate().unwrap();
     let number = evaluation.stopped_by().map_or("-", |(guard, _)| guard.number());
     let verdict = evaluation.verdict();
-    (number.to_owned(), verdict.reason().unwrap_or(verdict.kind()).to_owned())
+    (number.to_owned(), verdict.reason().unwrap_or(verdict.kind().as_str()).to_owned())
 }
 
 fn assert_said(snapshot: &GuardSnapshot, number: &str, reason: &str) {

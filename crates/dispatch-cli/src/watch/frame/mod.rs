@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use dispatch_core::id::TaskId;
 use dispatch_engine::status::{LaneStatus, QueuedStatus, RunningStatus, SlotStatus, StatusReport};
+use dispatch_guards::verdict::VerdictKind;
 use unicode_width::UnicodeWidthChar;
 
 use crate::render::{duration, plain, width_of};
@@ -376,13 +377,13 @@ fn queue(sheet: &mut Sheet, report: Option<&StatusReport>, most: usize) {
 
 fn queued(sheet: &mut Sheet, task: &QueuedStatus, id_width: usize) {
     let verdict = match task.verdict.reason {
-        None => task.verdict.verdict.to_owned(),
+        None => task.verdict.verdict.to_string(),
         Some(reason) => format!("{}: {reason}", task.verdict.verdict),
     };
     let tone = match task.verdict.verdict {
-        "launch" => Tone::Good,
-        "block" => Tone::Bad,
-        _ => Tone::Wait,
+        VerdictKind::Launch => Tone::Good,
+        VerdictKind::Block => Tone::Bad,
+        VerdictKind::Wait => Tone::Wait,
     };
     let id = format!("  {:<id_width$}  ", task.id.to_string());
     // The verdict is what a person looks for, so the title is what gives way.

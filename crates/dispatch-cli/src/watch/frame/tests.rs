@@ -7,6 +7,7 @@ use dispatch_core::record::{Pause, Phase};
 use dispatch_core::slot::SlotName;
 use dispatch_core::triage::Lane;
 use dispatch_guards::guards::PrintedVerdict;
+use dispatch_guards::verdict::VerdictKind;
 
 use super::*;
 
@@ -82,8 +83,16 @@ fn report() -> StatusReport {
             },
         ],
         queue: vec![
-            queued("T-6", "Say hello in every language there is", verdict("launch", None)),
-            queued("T-12", "日本語の挨拶を追加する", verdict("wait", Some("lane-paused"))),
+            queued(
+                "T-6",
+                "Say hello in every language there is",
+                verdict(VerdictKind::Launch, None),
+            ),
+            queued(
+                "T-12",
+                "日本語の挨拶を追加する",
+                verdict(VerdictKind::Wait, Some("lane-paused")),
+            ),
         ],
         proposals: Vec::new(),
         problems: Vec::new(),
