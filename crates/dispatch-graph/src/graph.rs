@@ -98,7 +98,7 @@ pub enum EdgeKind {
 
 /// What the claims of tasks are relative to.
 #[derive(Debug, Clone)]
-pub struct Grounds<'a> {
+pub struct ClaimBasis<'a> {
     /// The project root inside the repository.
     pub project_root: &'a str,
     /// The test siblings of a source file.
@@ -107,7 +107,7 @@ pub struct Grounds<'a> {
 
 impl Graph {
     /// Finds the graph of a board.
-    pub fn of(board: &Board, grounds: &Grounds<'_>) -> Self {
+    pub fn of(board: &Board, basis: &ClaimBasis<'_>) -> Self {
         let mut tasks: BTreeMap<&TaskId, &Task> = board.completed.iter().collect();
         tasks.extend(&board.tasks);
         let positions: BTreeMap<&TaskId, usize> =
@@ -158,7 +158,7 @@ impl Graph {
         problems.sort();
         problems.dedup();
         let claimed: Vec<&Task> = tasks.values().copied().collect();
-        overlap::find(&mut nodes, &claimed, &waits, grounds);
+        overlap::find(&mut nodes, &claimed, &waits, basis);
         Self { nodes, edges, problems, complete: board.complete, critical_path, groups }
     }
 

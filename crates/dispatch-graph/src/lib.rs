@@ -26,7 +26,7 @@ mod tone;
 mod view;
 pub mod waves;
 
-pub use graph::{Edge, EdgeKind, Graph, Grounds, Node};
+pub use graph::{ClaimBasis, Edge, EdgeKind, Graph, Node};
 pub use overlap::Overlap;
 pub use problem::{Problem, Step};
 pub use view::{Filter, Finished, NoSuchTask, Scope, Unknown, View};

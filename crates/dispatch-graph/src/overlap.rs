@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use dispatch_core::id::TaskId;
 use dispatch_core::task::Task;
-use dispatch_guards::claims::{self, Claims, Ground};
+use dispatch_guards::claims::{self, Claims, Footprint};
 use serde::Serialize;
 
-use crate::graph::{Grounds, Node};
+use crate::graph::{ClaimBasis, Node};
 
 /// How many overlaps of one task are kept.
 const MOST: usize = 10;
@@ -32,18 +32,18 @@ struct Index {
 }
 
 impl Index {
-    fn add(&mut self, position: usize, ground: Ground) {
-        match ground {
-            Ground::Repository => {
+    fn add(&mut self, position: usize, footprint: Footprint) {
+        match footprint {
+            Footprint::Repository => {
                 self.everywhere.insert(position);
             }
-            Ground::At(path) => {
+            Footprint::At(path) => {
                 self.at.entry(bare(&path).to_owned()).or_default().insert(position);
             }
         }
     }
 
-    /// The tasks whose ground the path may meet: at it, above it, below it.
+    /// The tasks whose footprint the path may meet: at it, above it, below it.
     fn meet(&self, path: &str, found: &mut BTreeSet<usize>) {
         let path = bare(path);
         for (end, _) in path.match_indices('/').chain([(path.len(), "")]) {
@@ -68,30 +68,30 @@ pub(crate) fn find(
     nodes: &mut [Node],
     tasks: &[&Task],
     waits: &[Vec<usize>],
-    grounds: &Grounds<'_>,
+    basis: &ClaimBasis<'_>,
 ) {
     let claims: BTreeMap<usize, Claims> = (0..nodes.len())
         .filter(|position| !nodes[*position].finished)
-        .map(|at| (at, Claims::of_task(tasks[at], grounds.project_root, grounds.siblings)))
+        .map(|at| (at, Claims::of_task(tasks[at], basis.project_root, basis.siblings)))
         .filter(|(_, claims)| !claims.is_empty())
         .collect();
     let mut index = Index::default();
-    let grounds_of = |claims: &Claims| -> Vec<Ground> {
+    let footprints_of = |claims: &Claims| -> Vec<Footprint> {
         let paths = claims.entries().iter();
-        paths.flat_map(|claim| claims::grounds(&claim.path, grounds.siblings)).collect()
+        paths.flat_map(|claim| claims::footprints(&claim.path, basis.siblings)).collect()
     };
     for (position, claims) in &claims {
-        for ground in grounds_of(claims) {
-            index.add(*position, ground);
+        for footprint in footprints_of(claims) {
+            index.add(*position, footprint);
         }
     }
     let dependents = reversed(waits);
     for (position, own) in &claims {
         let mut near = BTreeSet::new();
-        for ground in grounds_of(own) {
-            match ground {
-                Ground::Repository => near.extend(claims.keys()),
-                Ground::At(path) => index.meet(&path, &mut near),
+        for footprint in footprints_of(own) {
+            match footprint {
+                Footprint::Repository => near.extend(claims.keys()),
+                Footprint::At(path) => index.meet(&path, &mut near),
             }
         }
         near.remove(position);

@@ -14,8 +14,8 @@ use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_graph::{
-    Capacity, Filter, Finished, Graph, Grounds, NoSuchTask, Scope, View, dot, json, mermaid, plan,
-    section, svg, text, waves,
+    Capacity, ClaimBasis, Filter, Finished, Graph, NoSuchTask, Scope, View, dot, json, mermaid,
+    plan, section, svg, text, waves,
 };
 use dispatch_guards::claims::TestSiblings;
 
@@ -151,7 +151,7 @@ pub fn draw(place: &BoardLocation, config: Option<&Config>) -> Graph {
         config.map(|config| config.paths.test_siblings.clone()).unwrap_or_default(),
     );
     let project_root = config.map_or(".", |config| config.project_root.as_str());
-    Graph::of(&board, &Grounds { project_root, siblings: &siblings })
+    Graph::of(&board, &ClaimBasis { project_root, siblings: &siblings })
 }
 
 /// Brings the part of a document up to date as `--write` does, and says whether that changed it.

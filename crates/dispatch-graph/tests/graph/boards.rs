@@ -4,7 +4,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::board::{Board, Found, assemble};
 use dispatch_core::board_config::BoardConfig;
 use dispatch_core::id::TaskId;
-use dispatch_graph::{Filter, Finished, Graph, Grounds, View};
+use dispatch_graph::{ClaimBasis, Filter, Finished, Graph, View};
 use dispatch_guards::claims::TestSiblings;
 use proptest::prelude::*;
 
@@ -98,7 +98,7 @@ pub(crate) fn board(cards: &[Card]) -> Board {
 }
 
 pub(crate) fn graph_of(board: &Board) -> Graph {
-    Graph::of(board, &Grounds { project_root: ".", siblings: &TestSiblings::default() })
+    Graph::of(board, &ClaimBasis { project_root: ".", siblings: &TestSiblings::default() })
 }
 
 pub(crate) fn graph(cards: &[Card]) -> Graph {

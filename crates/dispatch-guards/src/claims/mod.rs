@@ -131,13 +131,13 @@ fn split_extension(path: &str) -> Option<(&str, &str)> {
 
 /// The paths that a declared path stands for: itself and its test siblings (L8.2).
 pub fn expand_claim(path: &str, siblings: &TestSiblings) -> Vec<String> {
-    let mut ground = vec![path.to_owned()];
+    let mut footprint = vec![path.to_owned()];
     if let Some((stem, extension)) = split_extension(path) {
-        ground.push(format!("{stem}.test{extension}"));
-        ground.push(format!("{stem}.test/"));
-        ground.extend(siblings.expand(path));
+        footprint.push(format!("{stem}.test{extension}"));
+        footprint.push(format!("{stem}.test/"));
+        footprint.extend(siblings.expand(path));
     }
-    ground
+    footprint
 }
 
 /// Whether two paths are the same or one lies under the other (L8.3).
@@ -161,14 +161,14 @@ pub fn is_glob(path: &str) -> bool {
 
 /// What a claim covers for the guard.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Ground {
+pub enum Footprint {
     /// The whole repository: a glob with no leading plain segment.
     Repository,
     /// This path and everything under it.
     At(String),
 }
 
-impl Ground {
+impl Footprint {
     /// Whether the two cover a common path.
     pub fn overlaps(&self, other: &Self) -> bool {
         match (self, other) {
@@ -178,15 +178,15 @@ impl Ground {
     }
 }
 
-/// The grounds of one declared path; a glob widens to the directory before its first glob character.
-pub fn grounds(path: &str, siblings: &TestSiblings) -> Vec<Ground> {
+/// The footprints of one declared path; a glob widens to the directory before its first glob character.
+pub fn footprints(path: &str, siblings: &TestSiblings) -> Vec<Footprint> {
     if !is_glob(path) {
-        return expand_claim(path, siblings).into_iter().map(Ground::At).collect();
+        return expand_claim(path, siblings).into_iter().map(Footprint::At).collect();
     }
     let plain: Vec<&str> = path.split('/').take_while(|segment| !is_glob(segment)).collect();
     match plain.as_slice() {
-        [] => vec![Ground::Repository],
-        _ => vec![Ground::At(format!("{}/", plain.join("/")))],
+        [] => vec![Footprint::Repository],
+        _ => vec![Footprint::At(format!("{}/", plain.join("/")))],
     }
 }
 
@@ -194,7 +194,7 @@ pub fn grounds(path: &str, siblings: &TestSiblings) -> Vec<Ground> {
 #[derive(Debug, Clone, Default)]
 pub struct Claims {
     entries: Vec<Claim>,
-    grounds: Vec<(usize, Ground)>,
+    footprints: Vec<(usize, Footprint)>,
     globs: Vec<GlobMatcher>,
 }
 
@@ -205,9 +205,9 @@ impl Claims {
         let mut claims = Self::default();
         for claim in entries.into_iter().filter(Claim::is_admitted) {
             let index = claims.entries.len();
-            claims
-                .grounds
-                .extend(grounds(&claim.path, siblings).into_iter().map(|ground| (index, ground)));
+            claims.footprints.extend(
+                footprints(&claim.path, siblings).into_iter().map(|footprint| (index, footprint)),
+            );
             if is_glob(&claim.path) {
                 claims.globs.extend(literal_glob(&claim.path));
             }
@@ -242,15 +242,15 @@ impl Claims {
         self.entries.is_empty()
     }
 
-    /// Whether a changed file is declared (L8.6): it equals a ground, lies under one, or a glob entry
+    /// Whether a changed file is declared (L8.6): it equals a footprint, lies under one, or a glob entry
     /// matches it. Being above a claim does not count, nor does the directory a glob widens to.
     pub fn declares(&self, changed: &str) -> bool {
-        self.grounds.iter().any(|(entry, ground)| match ground {
-            Ground::At(path) if !is_glob(&self.entries[*entry].path) => {
+        self.footprints.iter().any(|(entry, footprint)| match footprint {
+            Footprint::At(path) if !is_glob(&self.entries[*entry].path) => {
                 let path = path.strip_suffix('/').unwrap_or(path);
                 changed == path || lies_under(changed, path)
             }
-            Ground::At(_) | Ground::Repository => false,
+            Footprint::At(_) | Footprint::Repository => false,
         }) || self.globs.iter().any(|glob| glob.is_match(changed))
     }
 
@@ -271,8 +271,9 @@ impl Claims {
         looked_at: impl Fn(&Claim, &Claim) -> bool,
     ) -> Option<Overlap> {
         let mut smallest: Option<(&Claim, &Claim)> = None;
-        for (own, ground) in &self.grounds {
-            for (other, _) in busy.grounds.iter().filter(|(_, other)| ground.overlaps(other)) {
+        for (own, footprint) in &self.footprints {
+            for (other, _) in busy.footprints.iter().filter(|(_, other)| footprint.overlaps(other))
+            {
                 let pair = (&self.entries[*own], &busy.entries[*other]);
                 if looked_at(pair.0, pair.1) && smallest.is_none_or(|found| pair < found) {
                     smallest = Some(pair);

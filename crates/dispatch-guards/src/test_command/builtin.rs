@@ -1,17 +1,17 @@
 //! The shapes that are allowed without configuration (P6.2).
 
-use super::shape::{Part, Slot, TestShape};
+use super::shape::{Part, Placeholder, TestShape};
 
 fn word(text: &str) -> Part {
     Part::Word(text.to_owned())
 }
 
-fn flag(text: &str, slot: Slot) -> Vec<Part> {
-    vec![word(text), Part::One(slot)]
+fn flag(text: &str, placeholder: Placeholder) -> Vec<Part> {
+    vec![word(text), Part::One(placeholder)]
 }
 
-fn joined(text: &'static str, slot: Slot) -> Vec<Part> {
-    vec![Part::Joined(text, slot)]
+fn joined(text: &'static str, placeholder: Placeholder) -> Vec<Part> {
+    vec![Part::Joined(text, placeholder)]
 }
 
 /// `test[:name]` or `run test[:name]`, each with files.
@@ -25,7 +25,7 @@ fn script(program: &str, selectors: Vec<Vec<Part>>, after: &[Part]) -> Vec<TestS
         .map(|run| {
             let mut parts = start.clone();
             parts.extend(run);
-            parts.push(Part::One(Slot::TestScript));
+            parts.push(Part::One(Placeholder::TestScript));
             parts.extend_from_slice(after);
             TestShape::of(parts)
         })
@@ -33,21 +33,21 @@ fn script(program: &str, selectors: Vec<Vec<Part>>, after: &[Part]) -> Vec<TestS
 }
 
 fn javascript() -> Vec<TestShape> {
-    let files = Part::Any(Slot::Path);
-    let separated = Part::Optional(vec![word("--"), Part::Any(Slot::Path)]);
+    let files = Part::Any(Placeholder::Path);
+    let separated = Part::Optional(vec![word("--"), Part::Any(Placeholder::Path)]);
     let npm_selectors = || {
         vec![
-            flag("-w", Slot::Name),
-            flag("--workspace", Slot::Name),
-            joined("--workspace", Slot::Name),
+            flag("-w", Placeholder::Name),
+            flag("--workspace", Placeholder::Name),
+            joined("--workspace", Placeholder::Name),
         ]
     };
     let mut shapes = script(
         "pnpm",
         vec![
-            flag("--filter", Slot::Name),
-            joined("--filter", Slot::Name),
-            flag("-F", Slot::Name),
+            flag("--filter", Placeholder::Name),
+            joined("--filter", Placeholder::Name),
+            flag("-F", Placeholder::Name),
             vec![Part::OneOf(vec!["-r", "--recursive", "-w", "--workspace-root"])],
         ],
         std::slice::from_ref(&files),
@@ -59,12 +59,12 @@ fn javascript() -> Vec<TestShape> {
     ));
     shapes.extend(script(
         "yarn",
-        vec![flag("workspace", Slot::Name)],
+        vec![flag("workspace", Placeholder::Name)],
         std::slice::from_ref(&files),
     ));
     shapes.extend(script(
         "bun",
-        vec![flag("--filter", Slot::Name), joined("--filter", Slot::Name)],
+        vec![flag("--filter", Placeholder::Name), joined("--filter", Placeholder::Name)],
         std::slice::from_ref(&files),
     ));
     shapes.push(TestShape::of(vec![word("deno"), word("test"), files]));
@@ -73,10 +73,10 @@ fn javascript() -> Vec<TestShape> {
 
 fn rust() -> Vec<TestShape> {
     let options = Part::Options(vec![
-        flag("-p", Slot::Name),
-        flag("--package", Slot::Name),
-        flag("--test", Slot::Name),
-        flag("--bin", Slot::Name),
+        flag("-p", Placeholder::Name),
+        flag("--package", Placeholder::Name),
+        flag("--test", Placeholder::Name),
+        flag("--bin", Placeholder::Name),
         vec![Part::OneOf(vec!["--lib", "--workspace"])],
     ]);
     [vec![word("test")], vec![word("nextest"), word("run")]]
@@ -85,7 +85,7 @@ fn rust() -> Vec<TestShape> {
             let mut parts = vec![word("cargo")];
             parts.extend(verb);
             parts.push(options.clone());
-            parts.push(Part::Optional(vec![Part::One(Slot::Name)]));
+            parts.push(Part::Optional(vec![Part::One(Placeholder::Name)]));
             parts.push(options.clone());
             TestShape::of(parts)
         })
@@ -93,7 +93,8 @@ fn rust() -> Vec<TestShape> {
 }
 
 fn python() -> Vec<TestShape> {
-    let options = Part::Options(vec![flag("-k", Slot::Expr), vec![Part::One(Slot::Path)]]);
+    let options =
+        Part::Options(vec![flag("-k", Placeholder::Expr), vec![Part::One(Placeholder::Path)]]);
     [
         vec![word("pytest")],
         vec![Part::OneOf(vec!["python", "python3"]), word("-m"), word("pytest")],
@@ -110,12 +111,14 @@ fn python() -> Vec<TestShape> {
 
 fn jvm() -> Vec<TestShape> {
     let maven = Part::Options(vec![
-        flag("-pl", Slot::Name),
-        joined("-Dtest", Slot::Name),
+        flag("-pl", Placeholder::Name),
+        joined("-Dtest", Placeholder::Name),
         vec![Part::OneOf(vec!["-am", "-q", "-B"])],
     ]);
-    let gradle =
-        Part::Options(vec![flag("--tests", Slot::Name), vec![Part::One(Slot::GradleTest)]]);
+    let gradle = Part::Options(vec![
+        flag("--tests", Placeholder::Name),
+        vec![Part::One(Placeholder::GradleTest)],
+    ]);
     vec![
         TestShape::of(vec![
             Part::OneOf(vec!["mvn", "./mvnw"]),
@@ -125,40 +128,49 @@ fn jvm() -> Vec<TestShape> {
         ]),
         TestShape::of(vec![
             Part::OneOf(vec!["gradle", "./gradlew"]),
-            Part::One(Slot::GradleTest),
+            Part::One(Placeholder::GradleTest),
             gradle,
         ]),
     ]
 }
 
 fn others() -> Vec<TestShape> {
-    let paths = Part::Any(Slot::Path);
+    let paths = Part::Any(Placeholder::Path);
     vec![
         TestShape::of(vec![
             word("go"),
             word("test"),
-            Part::Options(vec![flag("-run", Slot::Pattern), vec![Part::One(Slot::GoPackage)]]),
+            Part::Options(vec![
+                flag("-run", Placeholder::Pattern),
+                vec![Part::One(Placeholder::GoPackage)],
+            ]),
         ]),
         TestShape::of(vec![
             word("dotnet"),
             word("test"),
-            Part::Optional(vec![Part::One(Slot::Path)]),
-            Part::Optional(flag("--filter", Slot::Name)),
+            Part::Optional(vec![Part::One(Placeholder::Path)]),
+            Part::Optional(flag("--filter", Placeholder::Name)),
         ]),
         TestShape::of(vec![
             Part::OneOf(vec!["make", "just"]),
-            Part::One(Slot::TestTarget),
-            Part::Any(Slot::TestTarget),
+            Part::One(Placeholder::TestTarget),
+            Part::Any(Placeholder::TestTarget),
         ]),
         TestShape::of(vec![word("bundle"), word("exec"), word("rspec"), paths.clone()]),
         TestShape::of(vec![word("mix"), word("test"), paths.clone()]),
         TestShape::of(vec![
             Part::OneOf(vec!["phpunit", "vendor/bin/phpunit", "./vendor/bin/phpunit"]),
-            Part::Options(vec![flag("--filter", Slot::Name), vec![Part::One(Slot::Path)]]),
+            Part::Options(vec![
+                flag("--filter", Placeholder::Name),
+                vec![Part::One(Placeholder::Path)],
+            ]),
         ]),
         TestShape::of(vec![
             word("ctest"),
-            Part::Options(vec![flag("-R", Slot::Pattern), flag("--test-dir", Slot::Path)]),
+            Part::Options(vec![
+                flag("-R", Placeholder::Pattern),
+                flag("--test-dir", Placeholder::Path),
+            ]),
         ]),
     ]
 }

@@ -6,7 +6,7 @@ use crate::claims::is_contained;
 
 /// What a placeholder stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Slot {
+pub(super) enum Placeholder {
     /// `{name}`: a package, script or filter name.
     Name,
     /// `{path}`: a contained path (B1.3).
@@ -25,7 +25,7 @@ pub(super) enum Slot {
     TestScript,
 }
 
-impl Slot {
+impl Placeholder {
     /// Whether `word` may stand here.
     pub(super) fn admits(self, word: &str) -> bool {
         match self {
@@ -99,11 +99,11 @@ pub(super) enum Part {
     /// One of these words.
     OneOf(Vec<&'static str>),
     /// One word of this kind.
-    One(Slot),
+    One(Placeholder),
     /// Any number of words of this kind.
-    Any(Slot),
+    Any(Placeholder),
     /// A word that begins with this flag and `=`, then a word of this kind.
-    Joined(&'static str, Slot),
+    Joined(&'static str, Placeholder),
     /// The parts, or nothing.
     Optional(Vec<Part>),
     /// Any number of these alternatives, in any order.
@@ -183,9 +183,9 @@ impl Part {
     fn parse(word: &str) -> Result<Self, TestShapeError> {
         let unsafe_word = || TestShapeError::Unsafe { word: word.to_owned() };
         match word {
-            "{name}" => Ok(Self::One(Slot::Name)),
-            "{path}" => Ok(Self::One(Slot::Path)),
-            "{path...}" => Ok(Self::Any(Slot::Path)),
+            "{name}" => Ok(Self::One(Placeholder::Name)),
+            "{path}" => Ok(Self::One(Placeholder::Path)),
+            "{path...}" => Ok(Self::Any(Placeholder::Path)),
             _ if word.starts_with('{') && word.ends_with('}') => {
                 Err(TestShapeError::UnknownPlaceholder { word: word.to_owned() })
             }
@@ -201,11 +201,11 @@ impl Part {
         match self {
             Self::Word(literal) => literal == word,
             Self::OneOf(words) => words.contains(&word),
-            Self::One(slot) | Self::Any(slot) => slot.admits(word),
-            Self::Joined(flag, slot) => word
+            Self::One(placeholder) | Self::Any(placeholder) => placeholder.admits(word),
+            Self::Joined(flag, placeholder) => word
                 .strip_prefix(flag)
                 .and_then(|rest| rest.strip_prefix('='))
-                .is_some_and(|value| slot.admits(value)),
+                .is_some_and(|value| placeholder.admits(value)),
             Self::Optional(_) | Self::Options(_) => false,
         }
     }
@@ -263,9 +263,9 @@ impl fmt::Display for Part {
         match self {
             Self::Word(word) => f.write_str(word),
             Self::OneOf(words) => f.write_str(&words.join("|")),
-            Self::One(slot) => f.write_str(slot.as_str()),
-            Self::Any(slot) => write!(f, "[{}...]", slot.as_str()),
-            Self::Joined(flag, slot) => write!(f, "{flag}={}", slot.as_str()),
+            Self::One(placeholder) => f.write_str(placeholder.as_str()),
+            Self::Any(placeholder) => write!(f, "[{}...]", placeholder.as_str()),
+            Self::Joined(flag, placeholder) => write!(f, "{flag}={}", placeholder.as_str()),
             Self::Optional(parts) => write!(f, "[{}]", Parts(parts)),
             Self::Options(alternatives) => {
                 let shown: Vec<String> =
