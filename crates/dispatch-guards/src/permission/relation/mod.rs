@@ -1,7 +1,10 @@
 //! How the sets that two rules admit lie to each other (P3).
 
+mod file_rules;
+
+use self::file_rules::{FileRule, relate_files};
 use super::commands::file_commands;
-use super::files::{FilePattern, RuleSource};
+use super::files::RuleSource;
 use super::rule::{Rule, collapse};
 use super::shell::ShellPattern;
 use super::tools;
@@ -376,115 +379,6 @@ fn is_file_command(pattern: &ShellPattern) -> bool {
     let quoted = name.contains(['"', '\'', '\\']);
     let open = name.len() == head.len() && matches!(pattern, ShellPattern::Glob(_));
     quoted || file_commands().any(|command| command == name || (open && command.starts_with(head)))
-}
-
-/// What a file rule does, and where.
-struct FileRule {
-    does: Does,
-    paths: Option<FilePattern>,
-}
-
-/// The tools that a file rule governs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Does {
-    /// `Read` bare: the tool, anywhere.
-    ReadTool,
-    /// `Read(path)`: the tool and the commands that read.
-    ReadPaths,
-    /// `Edit` bare: that tool alone.
-    EditTool,
-    /// `Edit(path)`: every writing tool and the shell's redirections [nb_editd-03, rediredits-06].
-    EditPaths,
-    /// `Write` bare.
-    WriteTool,
-    /// `NotebookEdit` bare.
-    NotebookTool,
-    /// `Write(path)`, `NotebookEdit(path)`: nothing [nb_writed-03, nb_nbd-07].
-    Nothing,
-}
-
-impl FileRule {
-    fn new(tool: &str, spec: Option<&str>, source: RuleSource) -> Self {
-        let does = match (tool, spec.is_some()) {
-            ("Read", false) => Does::ReadTool,
-            ("Read", true) => Does::ReadPaths,
-            ("Edit", false) => Does::EditTool,
-            ("Edit", true) => Does::EditPaths,
-            ("Write", false) => Does::WriteTool,
-            ("NotebookEdit", false) => Does::NotebookTool,
-            _ => Does::Nothing,
-        };
-        Self { does, paths: spec.map(|spec| FilePattern::parse(spec, source)) }
-    }
-
-    fn is_dead(&self) -> bool {
-        self.does == Does::Nothing || self.paths.as_ref().is_some_and(FilePattern::is_nothing)
-    }
-}
-
-fn relate_files(a: &FileRule, b: &FileRule) -> Relation {
-    if a.is_dead() || b.is_dead() {
-        let same = a.does == b.does && a.paths == b.paths;
-        return if same { Relation::Equal } else { Relation::Disjoint };
-    }
-    match (a.does, b.does) {
-        (Does::EditPaths, Does::EditPaths) | (Does::ReadPaths, Does::ReadPaths) => {
-            relate_paths(a.paths.as_ref(), b.paths.as_ref())
-        }
-        // An edit rule lets its paths be read too [r_editout-03]; a read rule lets nothing be written.
-        (Does::EditPaths, Does::ReadPaths) => {
-            match relate_paths(a.paths.as_ref(), b.paths.as_ref()) {
-                Relation::Equal | Relation::Covers => Relation::Covers,
-                Relation::CoveredBy | Relation::Overlaps => Relation::Overlaps,
-                Relation::Disjoint => Relation::Disjoint,
-            }
-        }
-        (Does::ReadPaths, Does::EditPaths) => relate_files(b, a).reversed(),
-        // A bare rule is the tool alone, a path rule is more than the tool below its paths.
-        (Does::ReadTool, Does::ReadPaths) if inside_slot(b) => Relation::Covers,
-        (Does::ReadPaths, Does::ReadTool) if inside_slot(a) => Relation::CoveredBy,
-        (Does::ReadTool, Does::ReadPaths | Does::EditPaths)
-        | (Does::ReadPaths | Does::EditPaths, Does::ReadTool)
-        | (Does::EditPaths, Does::EditTool | Does::WriteTool | Does::NotebookTool)
-        | (Does::EditTool | Does::WriteTool | Does::NotebookTool, Does::EditPaths) => {
-            Relation::Overlaps
-        }
-        (x, y) if x == y => Relation::Equal,
-        (
-            Does::ReadTool
-            | Does::ReadPaths
-            | Does::EditTool
-            | Does::EditPaths
-            | Does::WriteTool
-            | Does::NotebookTool
-            | Does::Nothing,
-            _,
-        ) => Relation::Disjoint,
-    }
-}
-
-/// Reading inside the slot is free, so such a rule adds nothing to the bare one.
-fn inside_slot(rule: &FileRule) -> bool {
-    use super::files::Anchor;
-    rule.paths.as_ref().is_some_and(|paths| match paths.anchor {
-        Anchor::Here | Anchor::Start => true,
-        Anchor::Home | Anchor::Root | Anchor::AgentHome | Anchor::Nowhere => false,
-    })
-}
-
-fn relate_paths(a: Option<&FilePattern>, b: Option<&FilePattern>) -> Relation {
-    let (Some(a), Some(b)) = (a, b) else { return Relation::Overlaps };
-    if a == b {
-        return Relation::Equal;
-    }
-    let (forth, back) = (a.within(b), b.within(a));
-    match (forth, back, a.meets(b)) {
-        (Some(true), Some(true), _) => Relation::Equal,
-        (Some(true), _, _) => Relation::CoveredBy,
-        (_, Some(true), _) => Relation::Covers,
-        (_, _, Some(false)) => Relation::Disjoint,
-        (None | Some(false), None | Some(false), None | Some(true)) => Relation::Overlaps,
-    }
 }
 
 /// Rules of another tool: bare is everything, a host pattern of the web tool is a set, any other text

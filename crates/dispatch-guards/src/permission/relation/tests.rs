@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use test_case::test_case;
 
 use super::*;
+use crate::permission::files::FilePattern;
 
 #[test_case("Bash(git log:*)", "Bash(git log:*)", Relation::Equal; "same prefix")]
 #[test_case("Bash(git log:*)", "Bash(git log *)", Relation::Equal; "prefix and glob of the same set")]
