@@ -15,6 +15,10 @@ const DEPTH: usize = 24;
 pub(crate) const TITLE_COLUMNS: usize = 80;
 pub(crate) const STATUS_COLUMNS: usize = 30;
 
+/// What the signs of a tree mean.
+const LEGEND: &str =
+    "below a task stands what it waits for; ○ to do, ◔ queued, ◒ in progress, ● blocked, ✔ done";
+
 /// Renders a view as trees: a task, below it what it waits for. Every task is written out once; where it stands again,
 /// a reference does.
 pub fn render(view: &View<'_>) -> String {
@@ -37,6 +41,9 @@ pub fn render(view: &View<'_>) -> String {
         out.push_str("No tasks to show.\n");
     }
     let _ = writeln!(out, "\n{}", view.summary());
+    if !view.shown.is_empty() {
+        let _ = writeln!(out, "{LEGEND}");
+    }
     if view.graph.critical_path.len() > 1 {
         let ids: Vec<&str> = view
             .graph

@@ -60,8 +60,9 @@ pub(super) enum Others {
 /// A file that would change.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) path: Utf8PathBuf,
+    path: Utf8PathBuf,
     bytes: Vec<u8>,
+    is_new: bool,
 }
 
 /// The document with the part in it, the board's own one when none is named; nothing when the part is there already.
@@ -80,11 +81,11 @@ pub(super) fn with_part(
             .unwrap_or_default();
         let id = format!("doc-{}", next_number(&bounds.documents()));
         let text = section::new_document(&id, &created, part);
-        return Ok(Some(Plan { path, bytes: text.into_bytes() }));
+        return Ok(Some(Plan { path, bytes: text.into_bytes(), is_new: true }));
     };
     match section::put(&old, part) {
         Ok(Change::None) => Ok(None),
-        Ok(Change::To(bytes)) => Ok(Some(Plan { path, bytes })),
+        Ok(Change::To(bytes)) => Ok(Some(Plan { path, bytes, is_new: false })),
         Err(source) => Err(DocumentError::Markers { path, source }),
     }
 }
@@ -103,7 +104,7 @@ pub(super) fn picture(
         Some(old) if others == Others::Kept && !svg::is_ours(&old) => {
             Err(DocumentError::NotOurPicture { path })
         }
-        Some(_) | None => Ok(Some(Plan { path, bytes })),
+        old => Ok(Some(Plan { path, bytes, is_new: old.is_none() })),
     }
 }
 
@@ -149,6 +150,15 @@ fn head(path: &Utf8Path) -> io::Result<Vec<u8>> {
 }
 
 impl Plan {
+    /// What `--check` says of it.
+    pub(super) fn due(&self) -> String {
+        if self.is_new {
+            format!("`{}` is not there yet; without `--check` it is made", self.path)
+        } else {
+            format!("`{}` is out of date; without `--check` it is brought up to date", self.path)
+        }
+    }
+
     /// Writes the file so that a reader sees the old one or the new one. A link that came there meanwhile is replaced,
     /// not followed.
     pub(super) fn write(&self) -> anyhow::Result<()> {

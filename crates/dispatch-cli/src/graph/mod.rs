@@ -10,7 +10,6 @@ use camino::{Utf8Path, Utf8PathBuf};
 use clap::{Parser, ValueEnum};
 use dispatch_board::{BoardLocation, locate, read_board};
 use dispatch_core::config::Config;
-use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_graph::{
@@ -21,6 +20,7 @@ use dispatch_guards::claims::TestSiblings;
 
 use self::document::{DocumentError, Others};
 use self::place::Bounds;
+use crate::args::TaskArg;
 use crate::exit::Exit;
 use crate::output;
 use crate::setup::{self, Places};
@@ -61,8 +61,8 @@ pub struct GraphArgs {
     #[arg(long, value_name = "LABEL")]
     pub label: Vec<String>,
     /// Only this task, what it waits for and what waits for it; may be given several times.
-    #[arg(long, value_name = "ID", value_parser = TaskId::parse)]
-    pub root: Vec<TaskId>,
+    #[arg(long, value_name = "ID", value_parser = TaskArg::parse)]
+    pub root: Vec<TaskArg>,
     /// Hide finished work; the default but for `--format json` and `--status Done`.
     #[arg(long, conflicts_with = "all")]
     pub open: bool,
@@ -108,7 +108,7 @@ pub fn run(args: &GraphArgs) -> anyhow::Result<Exit> {
     }
     let config = configuration(args, &here, &place)?;
     let graph = draw(&place, config.as_ref());
-    let filter = filter(args);
+    let filter = filter(args, &place.config.task_prefix)?;
     let view = match View::of(&graph, &filter) {
         Ok(view) => view,
         Err(error) if graph.complete => {
@@ -200,16 +200,16 @@ fn configuration(
     }
 }
 
-fn filter(args: &GraphArgs) -> Filter {
+fn filter(args: &GraphArgs, prefix: &str) -> anyhow::Result<Filter> {
     let statuses: Vec<Status> = args.status.iter().map(|status| Status::parse(status)).collect();
     let everything =
         args.all || args.format == Some(Format::Json) || statuses.contains(&Status::Done);
-    Filter {
+    Ok(Filter {
         statuses,
         labels: args.label.clone(),
-        roots: args.root.clone(),
+        roots: args.root.iter().map(|root| root.with_prefix(prefix)).collect::<Result<_, _>>()?,
         finished: if everything && !args.open { Finished::Shown } else { Finished::Hidden },
-    }
+    })
 }
 
 fn tell_problems(graph: &Graph, scope: Scope) {
@@ -299,7 +299,7 @@ fn write(
     let mut written = Written::UpToDate;
     for plan in planned.into_iter().flatten() {
         if args.check {
-            output::note(&format!("`{}` is out of date", plan.path));
+            output::note(&plan.due());
             written = Written::WouldChange;
         } else {
             plan.write()?;

@@ -73,6 +73,7 @@ fn r1_3_text_by_the_word() {
     └─ ◒ T-2 * Find "cycles" & <loops> [In Progress, local] (see its place)
 
     5 of 5 tasks, 1 finished, critical path of 2
+    below a task stands what it waits for; ○ to do, ◔ queued, ◒ in progress, ● blocked, ✔ done
     critical path (*): T-2 → T-3
     "##);
 }
