@@ -99,6 +99,16 @@ pub enum BoardError {
         /// The board's statuses.
         known: Vec<String>,
     },
+    /// The file would be written, and the change could not be seen in it.
+    #[error(
+        "{id} is not written, because the change would not show in `{path}`: its section markers are out of order; mend them in a text editor"
+    )]
+    WouldNotShow {
+        /// The task.
+        id: TaskId,
+        /// The file.
+        path: Utf8PathBuf,
+    },
     /// The write was made and cannot be seen.
     #[error("wrote {id}, but reading it back from `{path}` does not show the change")]
     NotReadBack {
@@ -151,6 +161,7 @@ impl BoardError {
             | Self::NotOurs { .. }
             | Self::Edit { .. }
             | Self::NoSuchStatus { .. }
+            | Self::WouldNotShow { .. }
             | Self::NotReadBack { .. }
             | Self::Hostile { .. }
             | Self::Protected { .. }

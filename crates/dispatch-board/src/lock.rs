@@ -204,7 +204,10 @@ fn remove_stale(path: &Utf8Path) -> io::Result<bool> {
         fs::rename(&aside, path)?;
         return Ok(false);
     }
-    fs::remove_dir(&aside)?;
+    // It is out of the way; what cannot be removed, since something lies in it or it is no folder, stays aside.
+    if let Err(error) = fs::remove_dir(&aside) {
+        tracing::warn!(lock = %aside, %error, "could not remove a stale lock; it is left aside");
+    }
     Ok(true)
 }
 
@@ -216,6 +219,18 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = Utf8PathBuf::from_path_buf(dir.path().to_owned()).unwrap();
         (dir, path)
+    }
+
+    /// Whatever was left in its place, a stale lock keeps nobody out.
+    #[test]
+    fn a_stale_lock_that_cannot_be_removed_is_moved_aside() {
+        let (_guard, dir) = board();
+        fs::create_dir_all(dir.join(".locks/task-t-1/left")).unwrap();
+        fs::write(dir.join(".locks/task-t-2"), "left").unwrap();
+        for task in ["t-1", "t-2"] {
+            age(&dir.join(".locks").join(format!("task-{task}")), Duration::from_secs(11));
+            assert!(TaskLock::take(&dir, task).unwrap().is_ours());
+        }
     }
 
     fn age(path: &Utf8Path, age: Duration) {

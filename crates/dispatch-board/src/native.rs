@@ -11,7 +11,7 @@ use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
 use dispatch_core::task::{Checklist, Task};
 use dispatch_core::task_edit::{self, Edit, Edited};
-use dispatch_core::task_file::{self, TaskFile};
+use dispatch_core::task_file::{self, MAX_FILE_BYTES, TaskFile};
 use dispatch_core::worker_edit::Section;
 use dispatch_engine::ports::Tick;
 use dispatch_proc::{Links, read_regular};
@@ -20,7 +20,6 @@ use time::macros::format_description;
 
 use crate::BoardError;
 use crate::lock::TaskLock;
-use crate::read::MAX_FILE_BYTES;
 use crate::replace::{Original, Refusal, Replaced, read_original, replace};
 
 /// How often an edit is made anew because somebody saved the file meanwhile, before the board counts as busy.
@@ -92,7 +91,7 @@ impl Writer<'_> {
             let edited = task_edit::apply(&original.bytes, &edits, &now())
                 .map_err(|source| BoardError::Edit { id: id.clone(), source })?;
             let Some(edited) = edited else { return Ok(Wrote::Unchanged) };
-            self.keeps_protected(id, &file.task, &edited)?;
+            self.check(id, &path, &file.task, (&edits, &edited))?;
             if !lock.is_ours() {
                 return Err(BoardError::LostLock { id: id.clone() });
             }
@@ -204,19 +203,23 @@ impl Writer<'_> {
         Ok(None)
     }
 
-    /// Refuses an edit after which a protected field would read differently: a plan can carry claims and a test
-    /// command, and odd markers can move a text from one section to another (W2).
-    fn keeps_protected(
+    /// Refuses an edit that would not show, or after which a protected field would read differently: a plan can carry
+    /// claims and a test command, and odd markers can move a text from one section to another (W2).
+    fn check(
         &self,
         id: &TaskId,
+        path: &Utf8Path,
         before: &Task,
-        edited: &Edited,
+        (edits, edited): (&[Edit], &Edited),
     ) -> Result<(), BoardError> {
         let after = task_file::parse_though_hostile(&edited.bytes, &self.config.priorities)
             .map_err(|error| {
                 let source = task_edit::EditError::Unreadable(error);
                 BoardError::Edit { id: id.clone(), source }
             })?;
+        if !edits.iter().all(|edit| shows(&after.task, before, edit)) {
+            return Err(BoardError::WouldNotShow { id: id.clone(), path: path.to_owned() });
+        }
         let changes = Snapshot::of(before).changes(&after.task);
         if changes.is_empty() {
             return Ok(());

@@ -309,6 +309,9 @@ impl Board for DiskBoard {
             }
             Ok(Wrote::Gone) => Ok(WorkerEditEnd::Refused(format!("the board does not hold {id}"))),
             Err(BoardError::Edit { source, .. }) => Ok(WorkerEditEnd::Refused(source.to_string())),
+            Err(error @ BoardError::WouldNotShow { .. }) => {
+                Ok(WorkerEditEnd::Refused(error.to_string()))
+            }
             Err(error @ BoardError::Protected { .. }) => {
                 Ok(WorkerEditEnd::Protected(error.to_string()))
             }

@@ -12,10 +12,8 @@ use dispatch_core::board::{
     Board, Folder, Found, ParsedFile, Problem, ProblemClass, assemble_parsed, is_task_file_name,
 };
 use dispatch_core::board_config::BoardConfig;
+use dispatch_core::task_file::MAX_FILE_BYTES;
 use dispatch_proc::{Links, open_regular, read_regular};
-
-/// The largest task file that is read, in bytes.
-pub(crate) const MAX_FILE_BYTES: u64 = 16 << 20;
 
 /// How much of a file that is no task is read: enough for its first line.
 const HEAD_BYTES: u64 = 4 << 10;
@@ -159,12 +157,14 @@ impl Scan<'_> {
         seen: &mut BTreeSet<(u64, u64)>,
     ) -> io::Result<()> {
         let path = self.dir.join(at);
-        let metadata = std::fs::metadata(&path)?;
+        // The folder is named, since it need not be the board's own.
+        let failed = |error: io::Error| io::Error::new(error.kind(), format!("`{path}`: {error}"));
+        let metadata = std::fs::metadata(&path).map_err(failed)?;
         if depth > MAX_DEPTH || !seen.insert((metadata.dev(), metadata.ino())) {
             return Ok(());
         }
-        for entry in std::fs::read_dir(&path)? {
-            let entry = entry?;
+        for entry in std::fs::read_dir(&path).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let name = name.to_string_lossy();
             let inner = at.join(name.as_ref());
@@ -173,7 +173,12 @@ impl Scan<'_> {
                 continue;
             }
             if name.ends_with(".md") && !kind.is_dir() {
-                self.file(&inner);
+                if entry.file_name().to_str().is_none() {
+                    let cause = Found::Unreadable("its name is not UTF-8".to_owned());
+                    self.files.insert(inner.clone(), self.parsed(&inner, cause, false));
+                } else {
+                    self.file(&inner);
+                }
             } else if kind.is_dir() || (kind.is_symlink() && path.join(name.as_ref()).is_dir()) {
                 match self.folder(&inner, depth + 1, seen) {
                     Err(error) if error.kind() == io::ErrorKind::NotFound => self.vanished = true,
@@ -186,12 +191,13 @@ impl Scan<'_> {
 
     fn file(&mut self, at: &Utf8Path) {
         let reading = self.reading(at).unwrap_or_else(|error| {
-            let vanished = error.kind() == io::ErrorKind::NotFound;
-            self.vanished |= vanished;
-            let cause = if vanished {
-                "it vanished while the board was read".to_owned()
-            } else {
-                error.to_string()
+            let missing = error.kind() == io::ErrorKind::NotFound;
+            let leads_nowhere = missing && self.dir.join(at).is_symlink();
+            self.vanished |= missing && !leads_nowhere;
+            let cause = match (missing, leads_nowhere) {
+                (_, true) => "it is a link to a file that is not there".to_owned(),
+                (true, false) => "it vanished while the board was read".to_owned(),
+                (false, false) => error.to_string(),
             };
             self.parsed(at, Found::Unreadable(cause), false)
         });

@@ -5,11 +5,10 @@ use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use camino::{Utf8Path, Utf8PathBuf};
+use dispatch_core::task_file::MAX_FILE_BYTES;
 use dispatch_proc::{Links, make_ignored_dir, open_regular, read_regular};
 use rustix::fs::{CWD, Gid, Mode, OFlags, RenameFlags, Uid, fchown, renameat_with};
 use tempfile::NamedTempFile;
-
-use crate::read::MAX_FILE_BYTES;
 
 /// A file as it was read.
 pub(crate) struct Original {
@@ -112,6 +111,12 @@ fn replace_between(
         Err(rustix::io::Errno::NOENT) => return Ok(Replaced::ChangedMeanwhile { kept: None }),
         Err(rustix::io::Errno::INVAL | rustix::io::Errno::NOSYS) => {
             return without_exchange(new, path, original);
+        }
+        Err(rustix::io::Errno::XDEV) => {
+            return Err(io::Error::new(
+                io::ErrorKind::CrossesDevices,
+                format!("`tasks` lies on another file system than `{board_dir}`; put both on one"),
+            ));
         }
         Err(error) => return Err(error.into()),
     }

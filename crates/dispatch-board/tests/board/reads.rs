@@ -1,6 +1,7 @@
 //! B2: reading a board that changes, is torn, or was made to mislead.
 
 use std::fs;
+use std::os::unix::ffi::OsStrExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -60,6 +61,8 @@ fn b2_4_what_is_no_readable_file_is_named() {
     std::os::unix::fs::symlink("nowhere", tasks.join("t-4 - dangling.md")).unwrap();
     fs::write(tasks.join("t-5 - bytes.md"), b"---\nid: T-5\n---\n\xff\xfe\n").unwrap();
     fs::write(tasks.join("t-6 - empty.md"), "").unwrap();
+    let odd = std::ffi::OsStr::from_bytes(b"t-7 - \xff.md");
+    fs::write(tasks.as_std_path().join(odd), "---\nid: T-7\n---\n").unwrap();
     let board = read(&place.root);
     let named: Vec<String> = board
         .problems
@@ -67,8 +70,10 @@ fn b2_4_what_is_no_readable_file_is_named() {
         .filter(|p| p.class == ProblemClass::Unreadable)
         .map(ToString::to_string)
         .collect();
-    assert_eq!(named.len(), 4, "{named:?}");
+    assert_eq!(named.len(), 5, "{named:?}");
     assert!(named[0].ends_with("t-3 - endless.md: it is not a regular file"), "{named:?}");
+    assert!(named[1].ends_with("it is a link to a file that is not there"), "{named:?}");
+    assert!(named[4].ends_with("its name is not UTF-8"), "{named:?}");
     assert!(!board.complete && board.tasks.len() == 1);
 }
 

@@ -320,6 +320,19 @@ fn n36_a_workers_edit_that_would_change_a_protected_field_is_refused() {
     assert_eq!(place.text(), TASK);
 }
 
+/// B2.8: a comment that would be taken for part of a comment that never ends is refused before anything is written.
+#[test]
+fn b2_8_what_would_not_show_is_not_written() {
+    let place = place("");
+    let open = "\n## Comments\n\n<!-- COMMENTS:BEGIN -->\n<!-- COMMENT:BEGIN -->\nx\n";
+    let text = format!("---\nid: T-1\ntitle: One\nstatus: Queued\n---\n{open}");
+    fs::write(&place.file, &text).unwrap();
+    let error = place.board().set_status(&id(), &block("why")).unwrap_err();
+    let cause = std::error::Error::source(&error).unwrap().to_string();
+    assert!(cause.contains("T-1 is not written"), "{cause}");
+    assert_eq!(place.text(), text);
+}
+
 #[test]
 fn b3_3_a_lock_held_for_a_moment_is_waited_for() {
     let place = place("");

@@ -1,5 +1,6 @@
 //! The body of a task file after an edit. All texts have line feeds only.
 
+use super::EditError;
 use super::blank_lines::squeeze;
 use crate::js_text;
 use crate::task::{Checklist, ChecklistItem};
@@ -187,34 +188,32 @@ fn without_section(text: &str, section: Section) -> String {
     js_text::trim_end(&squeeze(&kept)).to_owned()
 }
 
-/// The body with a checklist replaced by these items; `None` when its markers cannot be trusted.
-pub(super) fn with_checklist(text: &str, list: Checklist, new: &[ChecklistItem]) -> Option<String> {
+/// The body with a checklist replaced by these items.
+pub(super) fn with_checklist(
+    text: &str,
+    list: Checklist,
+    new: &[ChecklistItem],
+) -> Result<String, EditError> {
     let shape = shape(list);
+    let title = shape.title;
     let found = checklist_markers(text, &shape);
     if found.fault.is_some() {
-        return None;
+        return Err(EditError::Markers { title });
     }
     let sections: Vec<ListSection> = list_sections(text, &shape, &found, true)
         .into_iter()
         .filter(|section| section.marked || section.has_items)
         .collect();
     if new.is_empty() && sections.is_empty() {
-        return Some(text.to_owned());
+        return Ok(text.to_owned());
     }
     let first = sections.first();
     let (old_body, hidden) =
         first.map_or(("", &[][..]), |section| (&text[section.body.clone()], &section.hidden[..]));
     let lines = list_lines(new, old_body, hidden);
-    let mut rest = text.to_owned();
-    for section in sections.iter().rev() {
-        let before = js_text::trim_end(&rest[..section.whole.start]).to_owned();
-        let after = js_text::trim_start(&rest[section.whole.end..]).to_owned();
-        let gap = if before.is_empty() || after.is_empty() { "" } else { "\n\n" };
-        rest = format!("{before}{gap}{after}");
-    }
-    let rest = js_text::trim(&rest).to_owned();
+    let rest = without_lists(text, &sections).ok_or(EditError::TextBehindList { title })?;
     if js_text::trim(&lines).is_empty() {
-        return Some(rest);
+        return Ok(rest);
     }
     let block = format!("{}\n{}\n{lines}\n{}", shape.header, shape.begin, shape.end);
     let description = Place::Text(Section::Description);
@@ -231,7 +230,33 @@ pub(super) fn with_checklist(text: &str, list: Checklist, new: &[ChecklistItem])
         }
         Checklist::DefinitionOfDone => insert(&rest, &block, &[ACCEPTANCE, description], &tail),
     };
-    Some(js_text::trim(&placed.unwrap_or_else(|| at_end(&rest, &block))).to_owned())
+    Ok(js_text::trim(&placed.unwrap_or_else(|| at_end(&rest, &block))).to_owned())
+}
+
+/// The body without these sections of a checklist; `None` when the board program would lose text with them.
+///
+/// The program takes out the last section first, and with it the blank lines before it. An earlier section that ended
+/// within those lines ends, to the program, as many characters into what follows.
+fn without_lists(text: &str, sections: &[ListSection]) -> Option<String> {
+    const GAP: &str = "\n\n";
+    let join = |head: &str, tail: &str| {
+        let gap = if head.is_empty() || tail.is_empty() { "" } else { GAP };
+        format!("{head}{gap}{tail}")
+    };
+    let (mut head, mut tail) = (text, String::new());
+    for section in sections.iter().rev() {
+        if let Some(between) = head.get(section.whole.end..) {
+            let joined = join(between, &tail);
+            js_text::trim_start(&joined).clone_into(&mut tail);
+        } else {
+            let beyond = text[head.len()..section.whole.end].chars().count();
+            if beyond > GAP.len() && !tail.is_empty() {
+                return None;
+            }
+        }
+        head = js_text::trim_end(&head[..section.whole.start]);
+    }
+    Some(js_text::trim(&join(head, &tail)).to_owned())
 }
 
 /// The lines of a checklist: its old lines with the items replaced in order, then the items that are left.

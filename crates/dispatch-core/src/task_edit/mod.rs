@@ -90,6 +90,22 @@ pub enum EditError {
         /// The checklist's title.
         title: &'static str,
     },
+    /// The board program would lose text that stands behind the list.
+    #[error(
+        "`{title}` stands in two places, and the board program would lose text behind the second one; join them to one list"
+    )]
+    TextBehindList {
+        /// The checklist's title.
+        title: &'static str,
+    },
+    /// Nobody could read the file afterwards.
+    #[error("the task file would grow to {bytes} bytes, and one of more than {most} is not read")]
+    TooLarge {
+        /// Its size after the edit.
+        bytes: usize,
+        /// The most that is read.
+        most: u64,
+    },
     /// No item has this number.
     #[error("`{title}` has no item #{index}; it has {count}")]
     NoSuchItem {
@@ -147,8 +163,11 @@ pub fn apply(bytes: &[u8], edits: &[Edit], now: &str) -> Result<Option<Edited>, 
     let new = draft.header.status.clone();
     let title = draft.header.title.clone();
     let id = draft.header.id.to_uppercase();
-    let file = draft.write()?;
-    let file = if crlf { js_text::to_lf(&file).replace('\n', "\r\n") } else { file };
+    let file = draft.write(crlf)?;
+    let file = if crlf { file.replace('\n', "\r\n") } else { file };
+    if file.len() as u64 > task_file::MAX_FILE_BYTES {
+        return Err(EditError::TooLarge { bytes: file.len(), most: task_file::MAX_FILE_BYTES });
+    }
     let status = (before != new).then_some((before, new));
     Ok(Some(Edited { bytes: file.into_bytes(), status, title, id }))
 }
@@ -274,8 +293,8 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// The whole file, as the board program puts it together.
-    fn write(self) -> Result<String, EditError> {
+    /// The whole file, as the board program puts it together; with line feeds only when it is to get other line ends.
+    fn write(self, crlf: bool) -> Result<String, EditError> {
         let mut body = self.body.clone();
         for (list, items) in [
             (Checklist::Acceptance, &self.acceptance),
@@ -284,8 +303,7 @@ impl<'a> Draft<'a> {
             let unchanged = body::checklist(&self.body, list) == *items;
             let empty = items.is_empty() && body::has_empty_list(&self.body, list);
             if !unchanged || empty {
-                body = body::with_checklist(&body, list, items)
-                    .ok_or(EditError::Markers { title: section::shape(list).title })?;
+                body = body::with_checklist(&body, list, items)?;
             }
         }
         for (section, text) in [(Section::Plan, &self.plan), (Section::Notes, &self.notes)] {
@@ -299,7 +317,7 @@ impl<'a> Draft<'a> {
         }
         body = self.with_text(body, Section::FinalSummary, self.summary.as_deref());
         let header = dump::header(&self.header);
-        let untouched = body == self.body;
+        let untouched = body == self.body && !crlf;
         let body = if untouched { self.raw } else { body.as_str() };
         let end = if body.ends_with('\n') { "" } else { "\n" };
         Ok(format!("---\n{header}\n---\n\n{body}{end}"))

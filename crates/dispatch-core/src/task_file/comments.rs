@@ -46,7 +46,8 @@ pub(crate) fn block(text: &str, from: usize) -> Option<(Range, Range)> {
             continue;
         }
         let Some(body) = after_blank_lines(text, marker + BEGIN.len()) else { continue };
-        let Some(end) = js_text::find_ignore_case(text, END, body) else { continue };
+        // What has no end here has none further on.
+        let end = js_text::find_ignore_case(text, END, body)?;
         return Some((start..end + END.len(), body..end));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::command::{self, OWN_CALLBACK};
 use super::date::{instant, is_time_of_day, written_date};
 use super::{FaultClass, TaskFileError};
 use crate::board_config::normal_name;
@@ -73,9 +74,6 @@ const KNOWN: [&str; 20] = [
     "project",
     "ordinal",
 ];
-
-/// A shell command of the task's own, which the board program runs at a status change (B2.7).
-const OWN_CALLBACK: &str = "onStatusChange";
 
 fn error(class: FaultClass, line: usize, cause: impl Into<String>) -> TaskFileError {
     TaskFileError { class, line: Some(line), cause: cause.into() }
@@ -204,18 +202,24 @@ fn quoted_list(prefix: &str, value: &str) -> Option<String> {
 }
 
 /// Reads the front matter.
+///
+/// What is refused here may be read by the board program all the same, and then a command in it is run.
 pub(crate) fn parse(header: &str) -> Result<Header, TaskFileError> {
-    let root = match yaml::parse(header) {
-        Ok(root) => root,
-        Err(fault) => {
-            let class = if header.contains(OWN_CALLBACK) {
-                FaultClass::Hostile
-            } else {
-                FaultClass::Unreadable
-            };
-            return Err(error(class, fault.line + 1, fault.cause));
+    read(header).map_err(|fault| {
+        if fault.class == FaultClass::Unreadable && command::may_be_in(header) {
+            let cause = format!(
+                "{}; and it may carry its own `onStatusChange`, a shell command the board program would run",
+                fault.cause
+            );
+            return TaskFileError { class: FaultClass::Hostile, cause, ..fault };
         }
-    };
+        fault
+    })
+}
+
+fn read(header: &str) -> Result<Header, TaskFileError> {
+    let root = yaml::parse(header)
+        .map_err(|fault| error(FaultClass::Unreadable, fault.line + 1, fault.cause))?;
     let entries = match root.value {
         Value::Map(entries) => entries,
         Value::Scalar(scalar) if scalar.kind == Kind::Null => Vec::new(),

@@ -3,6 +3,7 @@
 //! The file is read the way the board program reads it, and refused where the program would run it, lose part of it or
 //! guess. What can be read but is not as it should be comes back as [`Remark`]s beside the task.
 
+mod command;
 pub(crate) mod comments;
 pub(crate) mod date;
 pub(crate) mod header;
@@ -22,6 +23,13 @@ use crate::triage::read_answer;
 pub(crate) use header::Header;
 use section::Section;
 pub(crate) use section::markers;
+
+/// The largest task file that is read, in bytes, and so the largest that is written.
+pub const MAX_FILE_BYTES: u64 = 16 << 20;
+
+/// The most headings and section markers a task may have. What they open and close is found by comparing them with each
+/// other, so the time that takes grows with the square of their number.
+const MAX_MARKS: usize = 2_000;
 
 /// Why a file is no task.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -115,10 +123,13 @@ pub fn parse_though_hostile(
     let parts = header::split(text)?;
     let mut header = header::parse(&parts.header)?;
     let hostile = header.hostile.take();
-    let id = own_id(&header)?;
+    // A file that is no task to us may still be one to the board program.
+    let refused = |fault| hostile.clone().unwrap_or(fault);
+    let id = own_id(&header).map_err(refused)?;
     let body = Body::of(&parts);
+    body.check_marks().map_err(refused)?;
     let sections = body.sections();
-    let task = task(id, header, priorities, &body, sections)?;
+    let task = task(id, header, priorities, &body, sections).map_err(refused)?;
     Ok(TaskFile { remarks: body.remarks(&task), task, hostile })
 }
 
@@ -137,6 +148,8 @@ fn own_id(header: &header::Header) -> Result<TaskId, TaskFileError> {
 struct Body {
     text: String,
     line: usize,
+    /// Where its line feeds are.
+    feeds: Vec<usize>,
 }
 
 /// The four texts of a task.
@@ -151,7 +164,21 @@ impl Body {
     fn of(parts: &header::Split<'_>) -> Self {
         let blanks = parts.body.len() - js_text::trim_start(parts.body).len();
         let line = parts.body_line + parts.body[..blanks].matches('\n').count();
-        Self { text: js_text::to_lf(js_text::trim(parts.body)), line }
+        let text = js_text::to_lf(js_text::trim(parts.body));
+        let feeds = memchr::memchr_iter(b'\n', text.as_bytes()).collect();
+        Self { text, line, feeds }
+    }
+
+    fn check_marks(&self) -> Result<(), TaskFileError> {
+        let headings = js_text::lines(&self.text).filter(|(_, line)| line.starts_with("## "));
+        let marks = section::markers(&self.text).len() + headings.count();
+        if marks <= MAX_MARKS {
+            return Ok(());
+        }
+        let cause = format!(
+            "it has {marks} headings and section markers, and one with more than {MAX_MARKS} is not read"
+        );
+        Err(unreadable(self.line, cause))
     }
 
     fn sections(&self) -> Sections {
@@ -167,7 +194,7 @@ impl Body {
     }
 
     fn line_of(&self, at: usize) -> usize {
-        self.line + self.text[..at].matches('\n').count()
+        self.line + self.feeds.partition_point(|feed| *feed < at)
     }
 
     fn remarks(&self, task: &Task) -> Vec<Remark> {

@@ -4,6 +4,8 @@
 //! inside another section does not count, a description that closes its own marker does open the way for sections
 //! behind it, and sections without markers are read when no marked one exists.
 
+use std::collections::BTreeMap;
+
 use crate::js_text;
 use crate::task::{Checklist, ChecklistItem};
 
@@ -177,10 +179,11 @@ pub(crate) fn blocks(text: &str, section: Section) -> Vec<Block> {
         lines.push((offset, line));
         offset += line.len() + 1;
     }
+    let ends = ends_of(&lines, section);
     let mut found = Vec::new();
     let mut at = 0;
     while at < lines.len() {
-        let next = block_at(text, &lines, at, &heading, section);
+        let next = block_at(text, &lines, &ends, at, &heading);
         if let Some((block, last)) = next {
             found.push(block);
             at = last;
@@ -190,35 +193,39 @@ pub(crate) fn blocks(text: &str, section: Section) -> Vec<Block> {
     found
 }
 
+/// The line of the end marker that belongs to each begin marker, by the line of that.
+fn ends_of(lines: &[(usize, &str)], section: Section) -> BTreeMap<usize, usize> {
+    let mut ends = BTreeMap::new();
+    let mut open = Vec::new();
+    for (at, (_, line)) in lines.iter().enumerate() {
+        let line = js_text::trim_end(line);
+        if line == section.begin() {
+            open.push(at);
+        } else if line == section.end()
+            && let Some(begin) = open.pop()
+        {
+            ends.insert(begin, at);
+        }
+    }
+    ends
+}
+
 fn block_at(
     text: &str,
     lines: &[(usize, &str)],
+    ends: &BTreeMap<usize, usize>,
     at: usize,
     heading: &str,
-    section: Section,
 ) -> Option<(Block, usize)> {
     if !js_text::trim_end(lines[at].1).eq_ignore_ascii_case(heading) {
         return None;
     }
     let begin = (at + 1..lines.len()).find(|line| !js_text::trim(lines[*line].1).is_empty())?;
-    if js_text::trim_end(lines[begin].1) != section.begin() {
-        return None;
-    }
-    let mut depth = 1;
-    for (last, (start, line)) in lines.iter().enumerate().skip(begin + 1) {
-        let line_end = js_text::trim_end(line);
-        if line_end == section.begin() {
-            depth += 1;
-        } else if line_end == section.end() {
-            depth -= 1;
-            if depth == 0 {
-                let body = (lines[begin].0 + lines[begin].1.len() + 1).min(text.len());
-                let block = Block { whole: lines[at].0..start + line.len(), body: body..*start };
-                return Some((block, last));
-            }
-        }
-    }
-    None
+    let last = *ends.get(&begin)?;
+    let (start, line) = lines[last];
+    let body = (lines[begin].0 + lines[begin].1.len() + 1).min(text.len());
+    let block = Block { whole: lines[at].0..start + line.len(), body: body..start };
+    Some((block, last))
 }
 
 /// A section without markers that begins at or after `from`: its range and its body.

@@ -12,5 +12,6 @@
 mod any_bytes;
 mod files;
 mod fixtures;
+mod odd_files;
 mod properties;
 mod views;
