@@ -61,7 +61,7 @@ pub fn judge(board: &Board, task: &Task) -> Dependencies {
             if !effectively_done(board, id) {
                 not_done.push(id.clone());
             }
-        } else if !board.complete {
+        } else if board.may_hide(id) {
             unseen.push(id.clone());
         } else if board.archived.contains_key(id) {
             never.push((id.to_string(), NeverDone::Archived));
@@ -130,6 +130,7 @@ mod tests {
             ("tasks/t-6 - x.md", task("T-6", "Queued", "dependencies: [T-7]\n")),
             ("tasks/t-7 - x.md", task("T-7", "Queued", "dependencies: [T-6]\n")),
             ("tasks/t-8 - x.md", task("T-8", "Queued", "dependencies: [T-8]\n")),
+            ("tasks/t-9 - x.md", task("T-9", "Done", "onStatusChange: touch x\n")),
         ];
         let config = BoardConfig::parse("task_prefix: T");
         let mut board =
@@ -156,6 +157,7 @@ mod tests {
     #[test_case(&["T-4"], true, &Dependencies::Unknown(vec![("T-4".into(), NeverDone::Archived)]); "an archived one")]
     #[test_case(&["T-99", "T-2"], true, &Dependencies::Unknown(vec![("T-99".into(), NeverDone::NoSuchTask)]); "one that does not exist")]
     #[test_case(&["T-99", "T-2"], false, &Dependencies::Unseen(vec![id("T-99")]); "an absence proves nothing on an incomplete board")]
+    #[test_case(&["T-9", "T-2"], true, &Dependencies::Unseen(vec![id("T-9")]); "one set aside for the command it carries")]
     #[test_case(&["T-6"], true, &Dependencies::NotDone(vec![id("T-6")]); "a cycle of others is theirs")]
     fn guard_4_dependencies(dependencies: &[&str], complete: bool, expected: &Dependencies) {
         assert_eq!(judged(dependencies, complete), *expected);

@@ -48,9 +48,9 @@ pub fn has_own_branch(task: &Task) -> bool {
 }
 
 /// Whether an attempt of the task would close a parent: its subtasks are done and it integrates on a branch of its own
-/// (B5.3). An incomplete board never says so.
+/// (B5.3). A board that may hide a subtask never says so.
 pub fn closes_parent(board: &Board, task: &Task) -> bool {
-    board.complete
+    !board.may_hide_a_subtask()
         && !task.children.is_empty()
         && has_own_branch(task)
         && task.children.iter().all(|child| effectively_done(board, child))
@@ -90,9 +90,9 @@ fn all_done(literal: &Status, own_branch: bool, facts: ParentFacts) -> Status {
 
 /// The parents of a board whose written status is not the derived one, with the derived one, subtasks first.
 ///
-/// Nothing is derived on an incomplete board (B5.4); tasks on a cycle of parents, and those above it, are left alone.
+/// Nothing is derived on a board that may hide a subtask (B5.4); tasks on a cycle of parents, and those above it, are left alone.
 pub fn derive(board: &Board, facts: impl Fn(&Task) -> ParentFacts) -> Vec<(TaskId, Status)> {
-    if !board.complete {
+    if board.may_hide_a_subtask() {
         return Vec::new();
     }
     let mut derivation = Derivation {
@@ -248,6 +248,21 @@ mod tests {
         assert_eq!(changes(&board), [("T-1".to_owned(), Done)]);
         board.complete = false;
         assert_eq!(changes(&board), []);
+    }
+
+    /// B5.4, B2.5: a subtask set aside for the command it carries, or not read at all, is no finished one.
+    #[test_case("onStatusChange: touch x\n"; "set aside")]
+    #[test_case("title2: [\nonStatusChange: touch x\n"; "not read")]
+    fn b5_4_a_hostile_subtask_finishes_no_parent(carried: &str) {
+        let hostile = format!("parent_task_id: T-1\n{carried}");
+        let board = board(&[
+            ("T-1", "To Do", "labels: ['tier:complex']\n"),
+            ("T-1.1", "Done", "parent_task_id: T-1\n"),
+            ("T-1.2", "To Do", &hostile),
+        ]);
+        assert!(board.complete && board.hostile());
+        assert_eq!(changes(&board), []);
+        assert!(!closes_parent(&board, &board.tasks[&TaskId::parse("T-1").unwrap()]));
     }
 
     #[test]

@@ -238,15 +238,15 @@ fn node(board: &Board, task: &Task) -> Node {
     }
 }
 
-/// A dependency that is not among the nodes. Of an incomplete board nothing is concluded from that (B2.5).
+/// A dependency that is not among the nodes. Where it may be hidden nothing is concluded from that (B2.5).
 fn absent(board: &Board, task: &Task, dependency: &TaskId) -> Problem {
     let task = task.id.clone();
     let why = if board.archived.contains_key(dependency) {
         NeverDone::Archived
-    } else if board.complete {
-        NeverDone::NoSuchTask
-    } else {
+    } else if board.may_hide(dependency) {
         return Problem::Unseen { task, dependency: dependency.clone() };
+    } else {
+        NeverDone::NoSuchTask
     };
     Problem::Dangling { task, dependency: dependency.to_string(), why }
 }
@@ -254,6 +254,6 @@ fn absent(board: &Board, task: &Task, dependency: &TaskId) -> Problem {
 fn absent_parent(board: &Board, task: &Task) -> Option<Problem> {
     let parent = task.parent.as_ref()?;
     let known = board.tasks.contains_key(parent) || board.completed.contains_key(parent);
-    (!known && board.complete)
+    (!known && !board.may_hide(parent))
         .then(|| Problem::NoSuchParent { task: task.id.clone(), parent: parent.clone() })
 }

@@ -101,6 +101,21 @@ impl Board {
         self.tasks.get(id).or_else(|| self.completed.get(id)).or_else(|| self.archived.get(id))
     }
 
+    /// Whether a task of this id may be there without having been read (B2.5): nothing may be concluded from its absence.
+    pub fn may_hide(&self, id: &TaskId) -> bool {
+        !self.complete || self.hostile_file_of(id).is_some()
+    }
+
+    /// Whether a file was not read at all that may be a subtask of any task (B5.4).
+    pub fn may_hide_a_subtask(&self) -> bool {
+        let unread = |problem: &Problem| {
+            problem.class == ProblemClass::Hostile
+                && problem.file.as_deref().map(Folder::of) == Some(Folder::Tasks)
+                && !problem.id.as_ref().is_some_and(|id| self.hostile_tasks.contains_key(id))
+        };
+        !self.complete || self.problems.iter().any(unread)
+    }
+
     /// Whether a file exists that must keep us from starting the board program (B2.7).
     pub fn hostile(&self) -> bool {
         self.problems.iter().any(|problem| problem.class == ProblemClass::Hostile)
@@ -228,7 +243,8 @@ pub fn assemble_parsed<'a>(
 struct Gathered {
     tasks: BTreeMap<(Folder, TaskId), Vec<(Utf8PathBuf, Task)>>,
     problems: Vec<Problem>,
-    hostile: Vec<Task>,
+    /// Tasks that carry a command, which claim their id as any other does.
+    hostile: Vec<(Folder, Utf8PathBuf, Task)>,
 }
 
 impl Gathered {
@@ -254,9 +270,7 @@ impl Gathered {
             }
             Ok(TaskFile { task, hostile: Some(error), .. }) => {
                 self.refuse(path, folder, error.class, error.line, error.cause);
-                if folder == Folder::Tasks {
-                    self.hostile.push(task);
-                }
+                self.hostile.push((folder, path.to_owned(), task));
             }
             Ok(file) => {
                 if folder == Folder::Tasks {
@@ -297,14 +311,7 @@ impl Gathered {
 
     fn into_board(mut self) -> Board {
         let mut board = Board::default();
-        let mut claimed: BTreeMap<TaskId, Vec<Utf8PathBuf>> = BTreeMap::new();
-        for ((folder, id), files) in &self.tasks {
-            if matches!(folder, Folder::Tasks | Folder::Completed) {
-                let paths = files.iter().map(|(path, _)| path.clone());
-                claimed.entry(id.clone()).or_default().extend(paths);
-            }
-        }
-        claimed.retain(|_, paths| paths.len() > 1);
+        let claimed = self.claimed_twice();
         for ((folder, id), files) in std::mem::take(&mut self.tasks) {
             if claimed.contains_key(&id) && folder != Folder::Archived {
                 continue;
@@ -317,6 +324,37 @@ impl Gathered {
                 };
             }
         }
+        for (folder, _, task) in std::mem::take(&mut self.hostile) {
+            if folder == Folder::Tasks && !claimed.contains_key(&task.id) {
+                board.hostile_tasks.insert(task.id.clone(), task);
+            }
+        }
+        self.name_twice_claimed(claimed);
+        board.link_children();
+        self.problems.extend(board.parent_cycles());
+        self.problems.sort();
+        board.complete = !self.problems.iter().any(|problem| problem.class.hides_a_task());
+        board.problems = self.problems;
+        board
+    }
+
+    /// The ids that more than one file in use claims, with those files.
+    fn claimed_twice(&self) -> BTreeMap<TaskId, Vec<Utf8PathBuf>> {
+        let mut claimed: BTreeMap<TaskId, Vec<Utf8PathBuf>> = BTreeMap::new();
+        let tasks = self.tasks.iter().flat_map(|((folder, id), files)| {
+            files.iter().map(move |(path, _)| (*folder, id, path))
+        });
+        let hostile = self.hostile.iter().map(|(folder, path, task)| (*folder, &task.id, path));
+        for (folder, id, path) in tasks.chain(hostile) {
+            if matches!(folder, Folder::Tasks | Folder::Completed) {
+                claimed.entry(id.clone()).or_default().push(path.clone());
+            }
+        }
+        claimed.retain(|_, paths| paths.len() > 1);
+        claimed
+    }
+
+    fn name_twice_claimed(&mut self, claimed: BTreeMap<TaskId, Vec<Utf8PathBuf>>) {
         for (id, paths) in claimed {
             for path in &paths {
                 let others: Vec<String> = paths
@@ -342,25 +380,16 @@ impl Gathered {
                 });
             }
         }
-        for task in self.hostile {
-            if board.find(&task.id).is_none() {
-                board.hostile_tasks.insert(task.id.clone(), task);
-            }
-        }
-        board.link_children();
-        self.problems.extend(board.parent_cycles());
-        self.problems.sort();
-        board.complete = !self.problems.iter().any(|problem| problem.class.hides_a_task());
-        board.problems = self.problems;
-        board
     }
 }
 
 impl Board {
-    /// Fills every task's children from the parents the others name.
+    /// Fills every task's children from the parents the others name. A child that takes part in nothing is one all the
+    /// same: its parent is not done without it.
     fn link_children(&mut self) {
         let mut children: BTreeMap<TaskId, Vec<TaskId>> = BTreeMap::new();
-        for task in self.tasks.values().chain(self.completed.values()) {
+        let in_use = self.tasks.values().chain(self.completed.values());
+        for task in in_use.chain(self.hostile_tasks.values()) {
             if let Some(parent) = &task.parent {
                 children.entry(parent.clone()).or_default().push(task.id.clone());
             }

@@ -98,6 +98,33 @@ fn b2_7_a_task_that_carries_a_command_is_set_aside() {
     assert!(board.hostile_file_of(carrier).unwrap().cause.contains("remove that key"));
 }
 
+/// B2.4, B2.7: a file that carries a command claims its id as any other does, so that no edit goes to the wrong one.
+#[test]
+fn b2_4_a_twin_that_carries_a_command_drops_both() {
+    for twin in ["tasks/t-1 - twin.md", "completed/t-1 - twin.md"] {
+        let board = board(&[
+            ("tasks/t-1 - a.md", file("T-1", "")),
+            (twin, file("T-1", "onStatusChange: touch x\n")),
+        ]);
+        assert!(board.tasks.is_empty() && board.hostile_tasks.is_empty() && !board.complete);
+        let twice = board.problems.iter().filter(|p| p.class == ProblemClass::Duplicate).count();
+        assert_eq!((twice, board.hostile()), (2, true), "{:?}", board.problems);
+    }
+}
+
+/// B2.5, B5.4: a subtask that takes part in nothing is not finished, and neither is its parent.
+#[test]
+fn b5_4_a_subtask_that_carries_a_command_is_a_subtask() {
+    let board = board(&[
+        ("tasks/t-3 - p.md", file("T-3", "")),
+        ("tasks/t-3.1 - c.md", file("T-3.1", "parent_task_id: T-3\n")),
+        ("tasks/t-3.2 - c.md", file("T-3.2", "parent_task_id: T-3\nonStatusChange: touch x\n")),
+    ]);
+    let children = &board.tasks[&TaskId::parse("T-3").unwrap()].children;
+    assert_eq!(children.iter().map(ToString::to_string).collect::<Vec<_>>(), ["T-3.1", "T-3.2"]);
+    assert!(board.complete && !board.may_hide_a_subtask());
+}
+
 #[test]
 fn b5_children_come_from_active_and_completed_tasks_in_natural_order() {
     let board = board(&[

@@ -14,7 +14,8 @@ pub const MAX_PROMPT_BYTES: usize = 400_000;
 
 /// The first reason decides; what else is wrong is told in the same comment.
 pub(super) fn evaluate(input: &GuardInput<'_>, own: &Own) -> Verdict {
-    if !input.board.complete && !input.task.children.is_empty() && has_own_branch(input.task) {
+    let hides = input.board.may_hide_a_subtask();
+    if hides && !input.task.children.is_empty() && has_own_branch(input.task) {
         // Whether it is to be closed cannot be told, and with it what it has to declare.
         let tasks = list(&input.task.children);
         let grounds = Grounds::of(GuardMessage::BoardIncomplete, &[("tasks", &tasks)]);
