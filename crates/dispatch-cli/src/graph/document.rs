@@ -181,7 +181,7 @@ impl Plan {
             file.as_file().set_permissions(Permissions::from_mode(mode)).with_context(failed)?;
         }
         file.as_file().sync_all().with_context(failed)?;
-        file.persist(path).with_context(failed)?;
+        file.persist(path).map_err(|error| error.error).with_context(failed)?;
         Ok(())
     }
 }

@@ -152,6 +152,36 @@ impl Sheet {
         }
     }
 
+    /// Adds as many of the last entries as have room, each a lead and a text on as many lines as it needs, up to a few.
+    fn newest<'t>(
+        &mut self,
+        entries: impl DoubleEndedIterator<Item = (String, Tone, &'t str)>,
+        room: usize,
+    ) {
+        let mut newest = Vec::new();
+        let mut left = room;
+        for (lead, tone, text) in entries.rev() {
+            if left == 0 {
+                break;
+            }
+            let beside = self.columns.saturating_sub(width_of(&lead)).max(1);
+            let text = plain(text);
+            let lines = if width_of(&text) <= beside {
+                vec![text.into_owned()]
+            } else {
+                wrapped(&text, beside, TOLD_LINES.min(left))
+            };
+            left -= lines.len().min(left);
+            newest.push((lead, tone, lines));
+        }
+        for (mut lead, tone, lines) in newest.into_iter().rev() {
+            for line in lines {
+                self.add(&[(Tone::Faint, &lead), (tone, &line)]);
+                lead = " ".repeat(width_of(&lead));
+            }
+        }
+    }
+
     /// Adds parts with ` · ` between them, on as many lines as they need.
     fn flow(&mut self, indent: &str, tone: Tone, parts: &[String]) {
         let mut line = indent.to_owned();
@@ -407,16 +437,11 @@ fn events(sheet: &mut Sheet, events: &VecDeque<(String, String)>, room: usize) {
         return;
     }
     sheet.add(&[(Tone::Heading, "Events")]);
-    let skipped = events.len().saturating_sub(room - 1);
-    for (time, text) in events.iter().skip(skipped) {
-        let time = format!("  {time}  ");
-        let tone = if text.starts_with("problem") || text.contains("failed") {
-            Tone::Bad
-        } else {
-            Tone::Plain
-        };
-        sheet.add(&[(Tone::Faint, &time), (tone, text)]);
-    }
+    let entries = events.iter().map(|(time, text)| {
+        let bad = text.starts_with("problem") || text.contains("failed");
+        (format!("  {time}  "), if bad { Tone::Bad } else { Tone::Plain }, text.as_str())
+    });
+    sheet.newest(entries, room - 1);
 }
 
 fn log(sheet: &mut Sheet, id: &TaskId, log: &[String], room: usize) {
@@ -425,10 +450,8 @@ fn log(sheet: &mut Sheet, id: &TaskId, log: &[String], room: usize) {
     if log.is_empty() {
         sheet.add(&[(Tone::Faint, "  nothing yet")]);
     }
-    let skipped = log.len().saturating_sub(room.saturating_sub(1));
-    for line in log.iter().skip(skipped) {
-        sheet.add(&[(Tone::Plain, line)]);
-    }
+    let entries = log.iter().map(|line| (String::new(), Tone::Plain, line.as_str()));
+    sheet.newest(entries, room.saturating_sub(1));
 }
 
 fn footer(sheet: &mut Sheet, view: &View<'_>, live: bool) {

@@ -99,6 +99,9 @@ fn report() -> StatusReport {
     }
 }
 
+/// A line of a log that is wider than a narrow terminal.
+const LONG: &str = "12:00:07  the agent edits the parser and then runs every test of it once more";
+
 fn draw(size: Size, paint: Paint, mode: &Mode) -> Vec<String> {
     drawn(Some(&report()), size, paint, mode)
 }
@@ -116,7 +119,7 @@ fn drawn(report: Option<&StatusReport>, size: Size, paint: Paint, mode: &Mode) -
         titles: &BTreeMap::from([(id("T-5"), "Add a \u{1b}[2Jparser".to_owned())]),
         activity: &BTreeMap::from([(id("T-5"), "Edit src/parser.rs".to_owned())]),
         events: &events,
-        log: &["first".to_owned(), "second".to_owned()],
+        log: &["first".to_owned(), LONG.to_owned(), "second".to_owned()],
         chosen: Some(0),
         mode,
     };
@@ -178,6 +181,20 @@ fn r2_2_a_log_takes_the_place_of_queue_and_events() {
     assert!(lines.iter().any(|line| line == "Log of T-5"), "{lines:#?}");
     assert!(lines.iter().any(|line| line == "second"));
     assert!(!lines.iter().any(|line| line.contains("Queue")));
+}
+
+/// A long line goes on below, between two words, and the newest lines are those that are kept.
+#[test]
+fn r2_2_a_log_breaks_no_word_at_forty_columns() {
+    let size = Size { columns: 40, rows: Some(20) };
+    let lines = draw(size, Paint::Plain, &Mode::Log(id("T-5")));
+    let from = lines.iter().position(|line| line == "Log of T-5").unwrap() + 1;
+    let words: Vec<&str> = lines[from..from + 4].iter().flat_map(|line| line.split(' ')).collect();
+    let log = format!("first {LONG} second");
+    assert_eq!(words, log.split(' ').filter(|word| !word.is_empty()).collect::<Vec<_>>());
+    let size = Size { columns: 40, rows: Some(16) };
+    let lines = draw(size, Paint::Plain, &Mode::Log(id("T-5")));
+    assert!(lines.iter().any(|line| line == "second"), "{lines:#?}");
 }
 
 /// Nothing is wider or longer than the terminal, in colour or without, however small it is.
