@@ -15,7 +15,7 @@ pub(super) fn evaluate(input: &GuardInput<'_>) -> Verdict {
     }
     let Some(parent_id) = &input.task.parent else { return Verdict::Launch };
     let Some(parent) = input.board.find(parent_id) else {
-        if input.board.complete {
+        if !input.board.may_hide(parent_id) {
             return Verdict::Launch;
         }
         let tasks = parent_id.to_string();

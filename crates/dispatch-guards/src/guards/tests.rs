@@ -304,6 +304,12 @@ fn guard_4b_concludes_nothing_from_an_incomplete_board_or_a_silent_remote() {
     lost.board.tasks.remove(&id("T-9"));
     lost.board.complete = false;
     assert_said(&lost, "4b", "board-incomplete");
+    let carrier = "status: To Do\nlabels: ['tier:complex']\nonStatusChange: touch x\n";
+    let mut set_aside = subtask("'tier:complex'");
+    let own = format!("{READY}parent_task_id: T-9\n");
+    set_aside.board = board(&[file("T-1", &own, FILES), file("T-9", carrier, "")]);
+    assert!(set_aside.board.complete);
+    assert_said(&set_aside, "4b", "board-incomplete");
     let mut unasked = subtask("'tier:complex'");
     unasked.remote.parent = None;
     assert_said(&unasked, "4b", "remote-unknown");
