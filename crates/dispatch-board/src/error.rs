@@ -3,6 +3,7 @@
 use std::io;
 
 use camino::Utf8PathBuf;
+use dispatch_close::integrity::FieldChange;
 use dispatch_core::board::Problem;
 use dispatch_core::id::TaskId;
 use dispatch_core::status::Status;
@@ -11,6 +12,7 @@ use dispatch_proc::ProcError;
 use thiserror::Error;
 
 use crate::lock::LockError;
+use crate::replace::Refusal;
 
 /// What can go wrong when a task is read or written.
 #[derive(Debug, Error)]
@@ -67,12 +69,20 @@ pub enum BoardError {
         source: io::Error,
     },
     /// The file is one that must not be edited in place of another (B3.10).
-    #[error("the task file `{path}` is not edited: it {why}")]
+    #[error("the task file `{path}` is not edited: it {refusal}")]
     NotOurs {
         /// The file.
         path: Utf8PathBuf,
-        /// What is wrong with it: the end of a sentence about the file.
-        why: String,
+        /// What is wrong with it.
+        refusal: Refusal,
+    },
+    /// The file looked half written at every reading (B2.9).
+    #[error("`{path}`, the file of {id}, looks half written; nothing was written")]
+    Torn {
+        /// The task.
+        id: TaskId,
+        /// The file.
+        path: Utf8PathBuf,
     },
     /// The edit cannot be made faithfully.
     #[error("cannot edit {id} faithfully")]
@@ -84,12 +94,12 @@ pub enum BoardError {
         source: EditError,
     },
     /// A field that only people change would read differently after the edit.
-    #[error("the edit of {id} would change what only a person may change: {}", .changes.join("; "))]
+    #[error("the edit of {id} would change what only a person may change: {}", .changes.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
     Protected {
         /// The task.
         id: TaskId,
         /// Each field with before and after.
-        changes: Vec<String>,
+        changes: Vec<FieldChange>,
     },
     /// The board does not have the status.
     #[error("the board has no status `{status}`; its statuses are {}", .known.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", "))]
@@ -153,6 +163,7 @@ impl BoardError {
             Self::Lock { source: LockError::Busy, .. }
             | Self::LostLock { .. }
             | Self::Contended { .. }
+            | Self::Torn { .. }
             | Self::Refused { busy: true, .. } => true,
             Self::Lock { source: LockError::Io { .. }, .. }
             | Self::Incomplete { .. }

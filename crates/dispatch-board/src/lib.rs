@@ -25,4 +25,5 @@ pub use lock::{LockError, TaskLock};
 pub use port::DiskBoard;
 pub use program::BacklogCli;
 pub use read::read_board;
+pub use replace::Refusal;
 pub use watch::{BoardWatch, Notice, Noticing};

@@ -13,14 +13,13 @@ use dispatch_core::task::{Checklist, Task};
 use dispatch_core::task_edit::{self, Edit, Edited};
 use dispatch_core::task_file::{self, MAX_FILE_BYTES, TaskFile};
 use dispatch_core::worker_edit::Section;
-use dispatch_engine::ports::Tick;
 use dispatch_proc::{Links, read_regular};
 use time::OffsetDateTime;
 use time::macros::format_description;
 
 use crate::BoardError;
 use crate::lock::TaskLock;
-use crate::replace::{Original, Refusal, Replaced, read_original, replace};
+use crate::replace::{Original, Replaced, read_original, replace};
 
 /// How often an edit is made anew because somebody saved the file meanwhile, before the board counts as busy.
 const SAVES: usize = 20;
@@ -36,53 +35,56 @@ pub(crate) struct Writer<'a> {
     pub(crate) config: &'a BoardConfig,
 }
 
-/// What is decided about a task under its lock.
+/// What is decided about a task under its lock; `D` is why nothing is written.
 #[derive(Debug)]
-pub(crate) enum Decision {
+pub(crate) enum Decision<D> {
     /// Make these edits, all at once.
     Write(Vec<Edit>),
     /// Write nothing.
-    Decline(Declined),
-}
-
-/// Why nothing is written.
-#[derive(Debug)]
-pub(crate) enum Declined {
-    /// The task has another status than the expected ones.
-    Status(Status),
-    /// There is nothing to tick.
-    Tick(Tick),
+    Decline(D),
 }
 
 /// What an edit did.
 #[derive(Debug)]
-pub(crate) enum Wrote {
+pub(crate) enum Wrote<D> {
     /// It is in place and was read back.
     Written,
     /// It changes nothing.
     Unchanged,
     /// The decision under the lock was not to write.
-    Declined(Declined),
+    Declined(D),
     /// A complete listing does not hold the task.
     Gone,
+}
+
+/// What stands where a task's file was.
+enum Found {
+    /// The task.
+    Task(Box<(Original, TaskFile)>),
+    /// Nothing, or another task.
+    Moved,
+    /// What looks half written at every reading.
+    Torn,
 }
 
 impl Writer<'_> {
     /// Edits a task: `decide` sees it under the lock and answers the edits to make, or why none.
     ///
     /// `after` runs once the edit is in place, still under the lock, as the board program runs its callback.
-    pub(crate) fn edit(
+    pub(crate) fn edit<D>(
         &self,
         id: &TaskId,
-        decide: impl Fn(&Task) -> Result<Decision, BoardError>,
+        decide: impl Fn(&Task) -> Result<Decision<D>, BoardError>,
         after: impl FnOnce(&Edited),
-    ) -> Result<Wrote, BoardError> {
+    ) -> Result<Wrote<D>, BoardError> {
         let Some((path, spelling)) = self.find(id)? else { return Ok(Wrote::Gone) };
         let lock = TaskLock::take(self.dir, &spelling)
             .map_err(|source| BoardError::Lock { id: id.clone(), source })?;
         for _ in 0..SAVES {
-            let Some((original, file)) = self.read(&path, id)? else {
-                return Err(BoardError::Contended { id: id.clone() });
+            let (original, file) = match self.read(&path, id)? {
+                Found::Task(found) => *found,
+                Found::Moved => return Err(BoardError::Contended { id: id.clone() }),
+                Found::Torn => return Err(BoardError::Torn { id: id.clone(), path }),
             };
             let edits = match decide(&file.task)? {
                 Decision::Write(edits) => edits,
@@ -157,27 +159,32 @@ impl Writer<'_> {
         }
         let folder = self.dir.join("tasks");
         let failed = |source| BoardError::Io { path: folder.clone(), source };
+        let mut unread = None;
         for entry in fs::read_dir(&folder).map_err(failed)? {
-            let path = folder.join(entry.map_err(failed)?.file_name().to_string_lossy().as_ref());
-            if path
-                .file_name()
-                .is_some_and(|name| is_task_file_name(name, &self.config.task_prefix))
-                && let Ok(bytes) = read_task(&path)
-                && let Ok(file) = task_file::parse_though_hostile(&bytes, &self.config.priorities)
-                && file.task.id == *id
-            {
-                return Ok(Some((path, file.task.id.to_string())));
+            let name = entry.map_err(failed)?.file_name();
+            let name = name.to_string_lossy();
+            if !is_task_file_name(&name, &self.config.task_prefix) {
+                continue;
+            }
+            let path = folder.join(name.as_ref());
+            match read_task(&path) {
+                Ok(bytes) => {
+                    let file = task_file::parse_though_hostile(&bytes, &self.config.priorities);
+                    if let Ok(file) = file
+                        && file.task.id == *id
+                    {
+                        return Ok(Some((path, file.task.id.to_string())));
+                    }
+                }
+                Err(source) => unread = Some(BoardError::Io { path, source }),
             }
         }
-        Ok(None)
+        // The board held it a moment ago.
+        Err(unread.unwrap_or_else(|| BoardError::Contended { id: id.clone() }))
     }
 
     /// Reads the file under the lock; a torn reading is only ever a moment (B2.9).
-    fn read(
-        &self,
-        path: &Utf8Path,
-        id: &TaskId,
-    ) -> Result<Option<(Original, TaskFile)>, BoardError> {
+    fn read(&self, path: &Utf8Path, id: &TaskId) -> Result<Found, BoardError> {
         let mut last = None;
         for reading in 0..TORN_READINGS {
             if reading > 0 {
@@ -185,14 +192,18 @@ impl Writer<'_> {
             }
             let original = match read_original(path) {
                 Ok(Ok(original)) => original,
-                Ok(Err(refusal)) => return Err(not_ours(path, refusal)),
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+                Ok(Err(refusal)) => {
+                    return Err(BoardError::NotOurs { path: path.to_owned(), refusal });
+                }
+                Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Found::Moved),
                 Err(source) => return Err(BoardError::Io { path: path.to_owned(), source }),
             };
             let settled = last.as_ref() == Some(&original.bytes);
             match task_file::parse_though_hostile(&original.bytes, &self.config.priorities) {
-                Ok(file) if file.task.id != *id => return Ok(None),
-                Ok(file) if settled || !file.looks_torn() => return Ok(Some((original, file))),
+                Ok(file) if file.task.id != *id => return Ok(Found::Moved),
+                Ok(file) if settled || !file.looks_torn() => {
+                    return Ok(Found::Task(Box::new((original, file))));
+                }
                 Err(error) if settled => {
                     let source = task_edit::EditError::Unreadable(error);
                     return Err(BoardError::Edit { id: id.clone(), source });
@@ -200,7 +211,7 @@ impl Writer<'_> {
                 Ok(_) | Err(_) => last = Some(original.bytes),
             }
         }
-        Ok(None)
+        Ok(Found::Torn)
     }
 
     /// Refuses an edit that would not show, or after which a protected field would read differently: a plan can carry
@@ -224,7 +235,6 @@ impl Writer<'_> {
         if changes.is_empty() {
             return Ok(());
         }
-        let changes = changes.iter().map(ToString::to_string).collect();
         Err(BoardError::Protected { id: id.clone(), changes })
     }
 
@@ -236,11 +246,12 @@ impl Writer<'_> {
         before: &Task,
         edits: &[Edit],
     ) -> Result<(), BoardError> {
-        let Some((_, file)) = self.read(path, id)? else {
-            // Moved or replaced right after our write: the write itself was exchanged in, so it is in what moved.
-            return Ok(());
+        let shown = match self.read(path, id)? {
+            Found::Task(found) => edits.iter().all(|edit| shows(&found.1.task, before, edit)),
+            // Right after our write: the write itself was exchanged in, so it is in what moved.
+            Found::Moved => true,
+            Found::Torn => false,
         };
-        let shown = edits.iter().all(|edit| shows(&file.task, before, edit));
         if shown {
             Ok(())
         } else {
@@ -284,15 +295,6 @@ fn text_of(task: &Task, section: Section) -> &str {
         Section::Notes => &task.notes,
         Section::FinalSummary => &task.final_summary,
     }
-}
-
-fn not_ours(path: &Utf8Path, refusal: Refusal) -> BoardError {
-    let why = match refusal {
-        Refusal::Symlink => "is a symbolic link".to_owned(),
-        Refusal::HardLinks(count) => format!("has {count} names (hard links)"),
-        Refusal::NotAFile => "is no regular file".to_owned(),
-    };
-    BoardError::NotOurs { path: path.to_owned(), why }
 }
 
 /// The moment as the board writes it.

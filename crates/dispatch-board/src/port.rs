@@ -1,6 +1,7 @@
 //! The engine's board.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use dispatch_core::board::{self, ProblemClass};
 use dispatch_core::board_config::BoardConfig;
 use dispatch_core::config::BoardWriter;
 use dispatch_core::id::TaskId;
+use dispatch_core::status::Status;
 use dispatch_core::task::{Checklist, DISPATCH_AUTHOR, Task, WORKER_AUTHOR_PREFIX};
 use dispatch_core::task_edit::{Edit, Edited, comment_text};
 use dispatch_core::trigger::SENTINEL;
@@ -18,7 +20,7 @@ use dispatch_engine::ports::{Board, PortError, StatusChange, StatusWrite, Tick, 
 use dispatch_proc::{Call, run};
 
 use crate::locate::BoardLocation;
-use crate::native::{Decision, Declined, Writer, Wrote, shows};
+use crate::native::{Decision, Writer, Wrote, shows};
 use crate::program::BacklogCli;
 use crate::read::read_text;
 use crate::retry::while_busy;
@@ -89,12 +91,12 @@ impl DiskBoard {
     }
 
     /// Edits a task by the native writer.
-    fn edit(
+    fn edit<D>(
         &self,
         id: &TaskId,
         command: &str,
-        decide: impl Fn(&Task) -> Result<Decision, BoardError>,
-    ) -> Result<Wrote, BoardError> {
+        decide: impl Fn(&Task) -> Result<Decision<D>, BoardError>,
+    ) -> Result<Wrote<D>, BoardError> {
         let config = self.config();
         let writer = Writer { dir: &self.location.dir, config: &config };
         while_busy(command, || writer.edit(id, &decide, |edited| self.call_back(&config, edited)))
@@ -102,23 +104,23 @@ impl DiskBoard {
 
     /// Edits a task by the configured writer. A status is always written by the native one, since only that one
     /// writes it together with its comment and only over the status it expects (B3.9).
-    fn edit_by_writer(
+    fn edit_by_writer<D>(
         &self,
         id: &TaskId,
         command: &str,
-        decide: impl Fn(&Task) -> Result<Decision, BoardError>,
-    ) -> Result<Wrote, BoardError> {
+        decide: impl Fn(&Task) -> Result<Decision<D>, BoardError>,
+    ) -> Result<Wrote<D>, BoardError> {
         match self.writer {
             BoardWriter::Native => self.edit(id, command, decide),
             BoardWriter::Cli => while_busy(command, || self.edit_by_program(id, &decide)),
         }
     }
 
-    fn edit_by_program(
+    fn edit_by_program<D>(
         &self,
         id: &TaskId,
-        decide: impl Fn(&Task) -> Result<Decision, BoardError>,
-    ) -> Result<Wrote, BoardError> {
+        decide: impl Fn(&Task) -> Result<Decision<D>, BoardError>,
+    ) -> Result<Wrote<D>, BoardError> {
         let config = self.config();
         let Some(before) = self.task_now(id, &config)? else { return Ok(Wrote::Gone) };
         let edits = match decide(&before)? {
@@ -190,9 +192,9 @@ impl DiskBoard {
         config: &BoardConfig,
         change: &StatusChange,
         task: &Task,
-    ) -> Result<Decision, BoardError> {
+    ) -> Result<Decision<Status>, BoardError> {
         if !change.expected.contains(&task.status) {
-            return Ok(Decision::Decline(Declined::Status(task.status.clone())));
+            return Ok(Decision::Decline(task.status.clone()));
         }
         let spelled = change.to.spelled_in(&config.statuses).ok_or_else(|| {
             BoardError::NoSuchStatus { status: change.to.clone(), known: config.statuses.clone() }
@@ -243,18 +245,19 @@ impl Board for DiskBoard {
             .map_err(|error| PortError::new(format!("set {id} to `{}`", change.to), error))?;
         Ok(match wrote {
             Wrote::Written | Wrote::Unchanged => StatusWrite::Written,
-            Wrote::Declined(Declined::Status(found)) => StatusWrite::Mismatch { found },
-            Wrote::Declined(Declined::Tick(_)) | Wrote::Gone => StatusWrite::Gone,
+            Wrote::Declined(found) => StatusWrite::Mismatch { found },
+            Wrote::Gone => StatusWrite::Gone,
         })
     }
 
     fn comment(&self, id: &TaskId, body: &str) -> Result<(), PortError> {
         let doing = || format!("comment on {id}");
-        let wrote = self
+        let wrote: Wrote<Infallible> = self
             .edit_by_writer(id, &doing(), |_| Ok(Decision::Write(vec![own_comment(body)])))
             .map_err(|error| PortError::new(doing(), error))?;
         match wrote {
-            Wrote::Written | Wrote::Unchanged | Wrote::Declined(_) => Ok(()),
+            Wrote::Written | Wrote::Unchanged => Ok(()),
+            Wrote::Declined(never) => match never {},
             Wrote::Gone => Err(PortError::new(doing(), format!("the board does not hold {id}"))),
         }
     }
@@ -268,10 +271,8 @@ impl Board for DiskBoard {
             let named = || items.iter().filter(|item| item.text == text);
             // Of two items with one text the open one is meant.
             Ok(match named().find(|item| !item.checked).or_else(|| named().next()) {
-                None => Decision::Decline(Declined::Tick(Tick::NoSuchItem)),
-                Some(item) if item.checked => {
-                    Decision::Decline(Declined::Tick(Tick::AlreadyTicked))
-                }
+                None => Decision::Decline(Tick::NoSuchItem),
+                Some(item) if item.checked => Decision::Decline(Tick::AlreadyTicked),
                 Some(item) => {
                     Decision::Write(vec![Edit::Check { list, index: item.index, checked: true }])
                 }
@@ -283,8 +284,8 @@ impl Board for DiskBoard {
         Ok(match wrote {
             Wrote::Written => Tick::Ticked,
             Wrote::Unchanged => Tick::AlreadyTicked,
-            Wrote::Declined(Declined::Tick(why)) => why,
-            Wrote::Declined(Declined::Status(_)) | Wrote::Gone => Tick::NoSuchItem,
+            Wrote::Declined(why) => why,
+            Wrote::Gone => Tick::NoSuchItem,
         })
     }
 
@@ -301,12 +302,13 @@ impl Board for DiskBoard {
         attempt: AttemptNumber,
     ) -> Result<WorkerEditEnd, PortError> {
         let decide = |_: &Task| {
-            Ok(Decision::Write(edits.iter().map(|edit| worker_edit(edit, attempt)).collect()))
+            Ok(Decision::<Infallible>::Write(
+                edits.iter().map(|edit| worker_edit(edit, attempt)).collect(),
+            ))
         };
         match self.edit(id, &format!("worker's edit of {id}"), decide) {
-            Ok(Wrote::Written | Wrote::Unchanged | Wrote::Declined(_)) => {
-                Ok(WorkerEditEnd::Written)
-            }
+            Ok(Wrote::Written | Wrote::Unchanged) => Ok(WorkerEditEnd::Written),
+            Ok(Wrote::Declined(never)) => match never {},
             Ok(Wrote::Gone) => Ok(WorkerEditEnd::Refused(format!("the board does not hold {id}"))),
             Err(BoardError::Edit { source, .. }) => Ok(WorkerEditEnd::Refused(source.to_string())),
             Err(error @ BoardError::WouldNotShow { .. }) => {

@@ -9,6 +9,7 @@ use dispatch_core::task_file::MAX_FILE_BYTES;
 use dispatch_proc::{Links, make_ignored_dir, open_regular, read_regular};
 use rustix::fs::{CWD, Gid, Mode, OFlags, RenameFlags, Uid, fchown, renameat_with};
 use tempfile::NamedTempFile;
+use thiserror::Error;
 
 /// A file as it was read.
 pub(crate) struct Original {
@@ -19,11 +20,17 @@ pub(crate) struct Original {
     owner: (u32, u32),
 }
 
-/// Why a file is not edited (B3.10).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Refusal {
+/// Why a file is not edited (B3.10): the end of a sentence about it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum Refusal {
+    /// Whoever follows it would edit another file.
+    #[error("is a symbolic link")]
     Symlink,
+    /// Replacing one name would leave the others behind.
+    #[error("has {0} names (hard links)")]
     HardLinks(u64),
+    /// A folder, a pipe, a device.
+    #[error("is no regular file")]
     NotAFile,
 }
 

@@ -22,9 +22,9 @@ const OTHERS_NAMED: usize = 3;
 pub struct Board {
     /// The tasks in `tasks/`, by id.
     pub tasks: BTreeMap<TaskId, Task>,
-    /// Ids of tasks in `completed/`, which count as done.
+    /// The tasks in `completed/`, which count as done, by id.
     pub completed: BTreeMap<TaskId, Task>,
-    /// Ids of tasks in `archive/tasks/`, which can never become done.
+    /// The tasks in `archive/tasks/`, which can never become done, by id.
     pub archived: BTreeMap<TaskId, Task>,
     /// Tasks in `tasks/` whose file carries a command of its own (B2.7): they are named in `problems`, take part in
     /// nothing and are never dispatched, but a person can be told of them where they look.
