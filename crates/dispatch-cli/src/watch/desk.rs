@@ -14,12 +14,13 @@ use time::OffsetDateTime;
 use time::macros::format_description;
 
 use super::args::WatchArgs;
+use super::events::{self, Event};
 use super::frame::{Mode, Paint, Size, View, frame};
 use super::keys::{self, Key};
 use super::look::{self, Looked};
 use super::pass::{Dispatch, PassEnd};
 use super::terminal::{self, Terminal};
-use super::{events, heard, said};
+use super::{heard, said};
 use crate::exit::Exit;
 use crate::output::{self, Reader};
 use crate::render::{duration, plain};
@@ -83,7 +84,7 @@ pub(super) struct Desk<'a> {
     titles: BTreeMap<TaskId, String>,
     activity: BTreeMap<TaskId, String>,
     log: Vec<String>,
-    events: VecDeque<(String, String)>,
+    events: VecDeque<(String, Event)>,
     last_pass: BTreeSet<String>,
     chosen: Option<usize>,
     mode: Mode,
@@ -218,7 +219,7 @@ impl<'a> Desk<'a> {
                 let merged = match answer {
                     Ok(merged) => merged,
                     Err(error) => {
-                        self.say(&format!("could not ask for merges: {error}"))?;
+                        self.tell(&Event::fault(format!("could not ask for merges: {error}")))?;
                         BTreeSet::new()
                     }
                 };
@@ -271,22 +272,24 @@ impl<'a> Desk<'a> {
         Ok(())
     }
 
-    fn read_board(&mut self) -> Vec<String> {
+    fn read_board(&mut self) -> Vec<Event> {
         let board = match look::board(&self.args.global) {
             Ok(board) => board,
-            Err(error) => return vec![format!("the board cannot be read: {error:#}")],
+            Err(error) => {
+                return vec![Event::fault(format!("the board cannot be read: {error:#}"))];
+            }
         };
         self.titles.extend(board.tasks.iter().map(|(id, task)| (id.clone(), task.title.clone())));
         let look = self.seen.look(&board, look::ours(self.report.as_ref()));
         if !look.queued.is_empty() {
             self.watch.take(self.began.elapsed(), Happened::Queued(look.queued));
         }
-        look.changes.iter().map(ToString::to_string).collect()
+        look.changes.iter().map(|change| Event::news(change.to_string())).collect()
     }
 
     fn read_board_and_tell(&mut self) -> anyhow::Result<()> {
         for change in self.read_board() {
-            self.say(&change)?;
+            self.tell(&change)?;
         }
         if let Some(path) = &self.args.graph {
             let failed = match look::graph(&self.args.global, path.as_ref()) {
@@ -299,14 +302,14 @@ impl<'a> Desk<'a> {
             };
             if self.graph_failed != failed {
                 self.graph_failed.clone_from(&failed);
-                failed.iter().try_for_each(|failed| self.say(failed))?;
+                failed.iter().try_for_each(|failed| self.tell(&Event::fault(failed)))?;
             }
         }
         Ok(())
     }
 
     /// Looks at the state; gives what happened since the last look.
-    fn look(&mut self) -> Vec<String> {
+    fn look(&mut self) -> Vec<Event> {
         self.looked = Some(Instant::now());
         let open = match &self.mode {
             Mode::Log(id) => Some(id.clone()),
@@ -331,14 +334,14 @@ impl<'a> Desk<'a> {
                 let trouble = format!("{error:#}");
                 let news = self.trouble.as_ref() != Some(&trouble);
                 self.trouble = Some(trouble.clone());
-                if news { vec![format!("problem: {trouble}")] } else { Vec::new() }
+                if news { vec![Event::fault(format!("problem: {trouble}"))] } else { Vec::new() }
             }
         }
     }
 
     fn look_and_tell(&mut self) -> anyhow::Result<()> {
         for event in self.look() {
-            self.say(&event)?;
+            self.tell(&event)?;
         }
         Ok(())
     }
@@ -348,19 +351,25 @@ impl<'a> Desk<'a> {
         let news: Vec<&String> =
             end.lines.iter().filter(|line| !self.last_pass.contains(*line)).collect();
         let quiet = news.is_empty() && end.failures.is_empty();
-        let mut told: Vec<String> = news.iter().map(|line| format!("pass: {line}")).collect();
-        told.extend(end.failures.iter().map(|failure| format!("pass failed: {failure}")));
+        let mut told: Vec<Event> =
+            news.iter().map(|line| Event::news(format!("pass: {line}"))).collect();
+        let failures = end.failures.iter();
+        told.extend(failures.map(|failure| Event::fault(format!("pass failed: {failure}"))));
         if quiet {
-            told.push("pass: nothing new".to_owned());
+            told.push(Event::news("pass: nothing new"));
         }
         self.last_pass = end.lines.iter().cloned().collect();
-        told.iter().try_for_each(|line| self.say(line))
+        told.iter().try_for_each(|event| self.tell(event))
     }
 
     /// Tells the person something that happened.
     fn say(&mut self, text: &str) -> anyhow::Result<()> {
+        self.tell(&Event::news(text))
+    }
+
+    fn tell(&mut self, event: &Event) -> anyhow::Result<()> {
         let now = OffsetDateTime::now_utc();
-        let text = plain(text).into_owned();
+        let text = plain(&event.text).into_owned();
         if self.terminal.is_none() {
             let moment = format_description!("[year]-[month]-[day]T[hour]:[minute]:[second]Z");
             let line = format!("{} {text}\n", now.format(moment).unwrap_or_default());
@@ -369,7 +378,7 @@ impl<'a> Desk<'a> {
         if self.events.len() == EVENTS {
             self.events.pop_front();
         }
-        self.events.push_back((clock(now), text));
+        self.events.push_back((clock(now), Event { text, is_fault: event.is_fault }));
         Ok(())
     }
 

@@ -7,6 +7,7 @@ use dispatch_engine::status::{LaneStatus, QueuedStatus, RunningStatus, SlotStatu
 use dispatch_guards::verdict::VerdictKind;
 use unicode_width::UnicodeWidthChar;
 
+use super::events::Event;
 use crate::render::{duration, plain, width_of};
 
 #[cfg(test)]
@@ -62,7 +63,7 @@ pub(super) struct View<'a> {
     /// The last line of the log of each running attempt.
     pub(super) activity: &'a BTreeMap<TaskId, String>,
     /// What happened, the oldest first.
-    pub(super) events: &'a VecDeque<(String, String)>,
+    pub(super) events: &'a VecDeque<(String, Event)>,
     /// The lines of the log that is open.
     pub(super) log: &'a [String],
     /// The chosen slot.
@@ -432,14 +433,14 @@ fn queued(sheet: &mut Sheet, task: &QueuedStatus, id_width: usize) {
     }
 }
 
-fn events(sheet: &mut Sheet, events: &VecDeque<(String, String)>, room: usize) {
+fn events(sheet: &mut Sheet, events: &VecDeque<(String, Event)>, room: usize) {
     if room < 2 {
         return;
     }
     sheet.add(&[(Tone::Heading, "Events")]);
-    let entries = events.iter().map(|(time, text)| {
-        let bad = text.starts_with("problem") || text.contains("failed");
-        (format!("  {time}  "), if bad { Tone::Bad } else { Tone::Plain }, text.as_str())
+    let entries = events.iter().map(|(time, event)| {
+        let tone = if event.is_fault { Tone::Bad } else { Tone::Plain };
+        (format!("  {time}  "), tone, event.text.as_str())
     });
     sheet.newest(entries, room - 1);
 }

@@ -107,9 +107,18 @@ fn draw(size: Size, paint: Paint, mode: &Mode) -> Vec<String> {
 }
 
 fn drawn(report: Option<&StatusReport>, size: Size, paint: Paint, mode: &Mode) -> Vec<String> {
-    let events: VecDeque<(String, String)> = (0..40)
-        .map(|number| (format!("12:00:{number:02}"), format!("T-{number}: To Do → Queued")))
-        .collect();
+    let event = |number| Event::news(format!("T-{number}: To Do → Queued"));
+    let events = (0..40).map(|number| (format!("12:00:{number:02}"), event(number))).collect();
+    drawn_with(&events, report, size, paint, mode)
+}
+
+fn drawn_with(
+    events: &VecDeque<(String, Event)>,
+    report: Option<&StatusReport>,
+    size: Size,
+    paint: Paint,
+    mode: &Mode,
+) -> Vec<String> {
     let view = View {
         about: "backlog-watch · notifications".into(),
         clock: "12:00:41Z".into(),
@@ -118,12 +127,26 @@ fn drawn(report: Option<&StatusReport>, size: Size, paint: Paint, mode: &Mode) -
         report,
         titles: &BTreeMap::from([(id("T-5"), "Add a \u{1b}[2Jparser".to_owned())]),
         activity: &BTreeMap::from([(id("T-5"), "Edit src/parser.rs".to_owned())]),
-        events: &events,
+        events,
         log: &["first".to_owned(), LONG.to_owned(), "second".to_owned()],
         chosen: Some(0),
         mode,
     };
     frame(&view, size, paint)
+}
+
+/// Whatever the words say: a branch or a column may have any name.
+#[test]
+fn an_event_is_red_because_it_is_a_fault() {
+    let events = VecDeque::from([
+        ("12:00:00".to_owned(), Event::news("T-1: To Do → failed")),
+        ("12:00:01".to_owned(), Event::fault("the board cannot be read")),
+    ]);
+    let size = Size { columns: 80, rows: Some(30) };
+    let lines = drawn_with(&events, Some(&report()), size, Paint::Colours, &Mode::Overview);
+    let red =
+        |part: &str| lines.iter().any(|line| line.contains(part) && line.contains("\u{1b}[31m"));
+    assert!(!red("To Do → failed") && red("the board cannot be read"), "{lines:?}");
 }
 
 #[test]
