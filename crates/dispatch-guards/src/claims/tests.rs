@@ -275,3 +275,95 @@ proptest! {
         }
     }
 }
+
+/// Declared entries of every kind.
+const DECLARED: &[&str] = &[
+    "a",
+    "a/",
+    "a/b",
+    "a/b/",
+    "a/b.rs",
+    "a/b.test.rs",
+    "a/b.test/",
+    "a/b.test/c.rs",
+    "a/b.rs (shared)",
+    "a/b.rs(shared)",
+    "a/b",
+    "A/b.rs",
+    "a/c.rs",
+    "ab/c.rs",
+    "a/*.rs",
+    "a/**",
+    "a/**/b.rs",
+    "**/b.rs",
+    "*.rs",
+    "a/[bc].rs",
+    "a/{b,c}.rs",
+    "a/?.rs",
+    "**",
+    ".",
+    "",
+    "/a",
+    "../a",
+    "a/../b",
+    "./a",
+    "a//b",
+    "a\\b",
+    "C:a",
+    "a b/c d.rs",
+    ".a",
+    "a.",
+    "a.b.c",
+];
+
+#[test]
+fn each_declared_entry_against_each() {
+    let all: Vec<Claims> = DECLARED.iter().map(|entry| claims(&[entry])).collect();
+    let mut table = Vec::new();
+    for (entry, mine) in DECLARED.iter().zip(&all) {
+        let row: String = all
+            .iter()
+            .map(|busy| match mine.overlap(busy) {
+                None => '.',
+                Some(_) => 'x',
+            })
+            .collect();
+        let claim = Claim::parse(entry);
+        let stands_for = expand_claim(&claim.path, &TestSiblings::default());
+        let (field, admitted, glob) =
+            (claim.field.as_str(), claim.is_admitted(), is_glob(&claim.path));
+        table.push(format!("{row}  {entry:?} {field} {admitted} {glob} {stands_for:?}"));
+    }
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+#[test]
+fn which_changed_files_each_entry_declares() {
+    let changed = [
+        "a",
+        "a/b",
+        "a/b.rs",
+        "a/b.test.rs",
+        "a/b.test/c.rs",
+        "a/c.rs",
+        "A/b.rs",
+        "ab/c.rs",
+        "b.rs",
+        "x/y/b.rs",
+        "a/x/b.rs",
+        "a.b.test.c",
+        "a b/c d.rs",
+        ".a",
+        "",
+    ];
+    let mut table = Vec::new();
+    for entry in DECLARED {
+        let mine = claims(&[entry]);
+        let declared: Vec<&str> =
+            changed.iter().copied().filter(|path| mine.declares(path)).collect();
+        let files: Vec<&str> =
+            changed.iter().copied().filter(|path| mine.declares_file(path)).collect();
+        table.push(format!("{entry:?}: {declared:?} {files:?}"));
+    }
+    insta::assert_snapshot!(table.join("\n"));
+}

@@ -42,9 +42,10 @@ impl Rule {
         if !is_tool_pattern(tool) || split_list(text).len() != 1 {
             return opaque();
         }
-        match spec {
-            "" | "*" => Self::Bare { tool: tool.to_owned() },
-            _ => Self::Scoped { tool: tool.to_owned(), spec: normal_spec(tool, spec) },
+        let (tool, spec) = (tool.to_owned(), normal_spec(tool, spec));
+        match spec.as_str() {
+            "" | "*" => Self::Bare { tool },
+            _ => Self::Scoped { tool, spec },
         }
     }
 
@@ -190,6 +191,7 @@ mod tests {
     #[test_case(" Bash(git log:*) ", "Bash(git log:*)"; "trimmed")]
     #[test_case("Bash()", "Bash"; "empty-01")]
     #[test_case("Bash(*)", "Bash"; "star-01")]
+    #[test_case("Bash( * )", "Bash"; "p_bashspacestar-02")]
     #[test_case("Edit(*)", "Edit"; "e_star-01")]
     #[test_case("Bash(mycmd  a:*)", "Bash(mycmd a:*)"; "ws1-01")]
     #[test_case("Bash(mycmd  a  *)", "Bash(mycmd a *)"; "ws8-01")]
@@ -200,6 +202,48 @@ mod tests {
         let rule = Rule::parse(text);
         assert!(!matches!(rule, Rule::Opaque { .. }));
         assert_eq!(rule.to_string(), canonical);
+    }
+
+    #[test]
+    fn how_a_list_given_as_one_text_is_split_and_each_rule_spelled() {
+        let lists = [
+            "",
+            " ",
+            "Bash",
+            "Bash,Edit",
+            "Bash Edit",
+            "Bash(a b) Edit(c)",
+            "Bash(a, b),Edit",
+            "Bash(a (b, c) d),Edit",
+            "Bash(a) , Edit(b)",
+            "Bash(a)Edit(b)",
+            "Bash(a;b);Edit",
+            "Bash(a\nb)\nEdit",
+            "Bash(a",
+            "Bash(a,Edit(b)",
+            "Bash(a)),Edit",
+            "a,b c",
+            ",,",
+            "Bash(  a   b  :*)",
+            "Bash(a\t b *)",
+            "Bash(a 'b  c' \"d  e\"  f *)",
+            "Bash(a 'b \" c'  d \"e ' f\"  g *)",
+            "Bash(a \\* *)",
+            "Bash(a\\)b)",
+            "Edit(  a  )",
+            "mcp__a__b(c)",
+            "*",
+            "Bash(*)",
+            "Edit()",
+        ];
+        let mut table = Vec::new();
+        for list in lists {
+            let split = split_list(list);
+            let spelled: Vec<String> =
+                split.iter().map(|text| Rule::parse(text).to_string()).collect();
+            table.push(format!("{list:?}: {split:?} {spelled:?}"));
+        }
+        insta::assert_snapshot!(table.join("\n"));
     }
 
     #[test_case("Bash (mycmd:*)"; "spc3-01")]

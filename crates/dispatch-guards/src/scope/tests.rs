@@ -137,3 +137,109 @@ fn c10_1_a_forbidden_file_can_be_dangerous_too() {
     let inherited = Change { origin: ChangeOrigin::Inherited, ..holding };
     assert!(!report(Some(Lane::Local), &[], &[inherited]).holds_danger);
 }
+
+#[test]
+fn which_names_look_like_secrets() {
+    let names = [
+        ".env",
+        ".ENV",
+        "a/.env",
+        ".env.local",
+        ".env-x",
+        ".env_x",
+        ".envrc",
+        ".env.example",
+        ".env.local.sample",
+        ".env.examples",
+        "x.env",
+        "env",
+        ".pem",
+        "a.pem",
+        "a.PEM",
+        "a.pem.txt",
+        ".key",
+        "a.key",
+        "key",
+        "a.p12",
+        "a.pfx",
+        "a.jks",
+        "a.keystore",
+        "a.kdbx",
+        "a.ppk",
+        "id_rsa",
+        "id_rsa.pub",
+        "id_rsa.bak",
+        "id_ed25519",
+        "id_ed25519_sk",
+        "id_ecdsa",
+        "id_dsa",
+        "id_work",
+        "id_",
+        "id_work.rs",
+        "id_token.ts",
+        "my_id_rsa",
+        ".netrc",
+        "_netrc",
+        "netrc",
+        ".pgpass",
+        ".htpasswd",
+        ".git-credentials",
+        ".dockercfg",
+        "credentials.json",
+        "credentials.rs",
+        ".npmrc",
+        ".pypirc",
+        "secrets.yml",
+        "secret.txt",
+        "service-account.json",
+        "serviceAccountKey.json",
+        "kubeconfig",
+        ".kube/config",
+        ".aws/credentials",
+        ".ssh/config",
+        ".docker/config.json",
+        "token.txt",
+        "src/lib.rs",
+    ];
+    let found: Vec<String> = names
+        .iter()
+        .map(|name| format!("{name}: {:?}", danger(&file(name), DEFAULT_MAX_FILE_BYTES)))
+        .collect();
+    insta::assert_snapshot!(found.join("\n"));
+}
+
+#[test]
+fn which_links_lead_out() {
+    let targets: [&str; 22] = [
+        "",
+        "x",
+        "./x",
+        "../x",
+        "../../x",
+        "a/../x",
+        "a/../../x",
+        "a/../../../x",
+        "/x",
+        "\\x",
+        "C:x",
+        "1:x",
+        "c:\\x",
+        "..",
+        "../..",
+        ".git/x",
+        "../.git",
+        "a/.GIT/x",
+        ".gitx",
+        "..\\..\\x",
+        "x//y",
+        "...",
+    ];
+    let mut table = Vec::new();
+    for at in ["link", "a/link", "a/b/link"] {
+        for target in targets {
+            let link = change(at, Content::Link { target: Some(target.as_bytes().to_vec()) });
+            table.push(format!("{at} -> {target:?}: {:?}", danger(&link, 1)));
+        }
+    }
+    insta::assert_snapshot!(table.join("\n"));
+}

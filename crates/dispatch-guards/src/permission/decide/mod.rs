@@ -252,3 +252,6 @@ fn decide_other(view: &View<'_>, tool: &str, kind: Option<&str>) -> Decision {
     }
     unknown(format!("whether the tool `{tool}` is free"))
 }
+
+#[cfg(test)]
+mod tests;

@@ -212,3 +212,129 @@ proptest! {
         }
     }
 }
+
+/// Rules of every kind, each against each: one character a pair.
+const EACH_AGAINST_EACH: &[&str] = &[
+    "Bash",
+    "Bash(*)",
+    "Bash(a)",
+    "Bash(a b)",
+    "Bash(a:*)",
+    "Bash(a b:*)",
+    "Bash(ab:*)",
+    "Bash(a *)",
+    "Bash(a*)",
+    "Bash(* a)",
+    "Bash(a * b)",
+    "Bash(a * b *)",
+    "Bash(a*b)",
+    "Bash(*a*)",
+    "Bash(* *)",
+    "Bash(:*)",
+    "Bash(X=1 a:*)",
+    "Bash(CI=1 a:*)",
+    "Bash(timeout 5 a:*)",
+    "Bash(nice a)",
+    "Bash(env a:*)",
+    "Bash(sudo a:*)",
+    "Bash(sudo:*)",
+    "Bash(xargs:*)",
+    "Bash(a && b)",
+    "Bash(a && a b)",
+    "Bash(cat:*)",
+    "Bash(cat f)",
+    "Bash(touch f)",
+    "Bash(sed:*)",
+    "Bash(a > f)",
+    "Edit",
+    "Edit(**)",
+    "Edit(f)",
+    "Edit(/f)",
+    "Edit(./f)",
+    "Edit(//w/f)",
+    "Edit(~/f)",
+    "Edit(src/**)",
+    "Edit(/src/**)",
+    "Edit(/src/*.rs)",
+    "Edit(/src/[a-c]*)",
+    "Edit(/src/[!a-c]*)",
+    "Edit(/src/?)",
+    "Edit(/src/**/x)",
+    "Edit(//**)",
+    "Edit(!f)",
+    "Read",
+    "Read(f)",
+    "Read(/src/**)",
+    "Read(//w/**)",
+    "Read(~/**)",
+    "Write",
+    "Write(f)",
+    "NotebookEdit",
+    "Glob",
+    "Grep(x)",
+    "WebFetch",
+    "WebFetch(domain:a.b)",
+    "WebFetch(domain:*.b)",
+    "WebSearch",
+    "Task",
+    "Agent(Explore)",
+    "Skill(x)",
+    "mcp__s",
+    "mcp__s__*",
+    "mcp__s__a",
+    "mcp__s__a*",
+    "mcp__*",
+    "mcp__t__a",
+    "*",
+    "W*",
+    "NoSuchTool",
+    "Bash(a",
+    "a b",
+];
+
+#[test]
+fn each_kind_of_rule_against_each() {
+    let rules: Vec<Rule> = EACH_AGAINST_EACH.iter().map(|text| Rule::parse(text)).collect();
+    let sign = |relation: Relation| match relation {
+        Relation::Equal => '=',
+        Relation::Covers => '>',
+        Relation::CoveredBy => '<',
+        Relation::Overlaps => 'x',
+        Relation::Disjoint => '.',
+    };
+    let mut table = Vec::new();
+    for (a, text) in rules.iter().zip(EACH_AGAINST_EACH) {
+        let row: String = rules.iter().map(|b| sign(relation(a, b))).collect();
+        table.push(format!("{row}  {text}"));
+    }
+    insta::assert_snapshot!(table.join("\n"));
+}
+
+/// The same rules of the shell, given in other places than the command line, mean other paths.
+#[test]
+fn each_file_rule_against_each_from_every_source() {
+    let files: Vec<&str> = EACH_AGAINST_EACH
+        .iter()
+        .copied()
+        .filter(|text| text.contains("t(") || text.contains("d("))
+        .collect();
+    let mut table = Vec::new();
+    for source in [RuleSource::CommandLine, RuleSource::User, RuleSource::Project] {
+        for a in &files {
+            let of = |b: &&str| {
+                let one = PlacedRule { rule: Rule::parse(a), source };
+                let other = PlacedRule { rule: Rule::parse(b), source: RuleSource::Project };
+                match relation_placed(&one, &other) {
+                    Relation::Equal => '=',
+                    Relation::Covers => '>',
+                    Relation::CoveredBy => '<',
+                    Relation::Overlaps => 'x',
+                    Relation::Disjoint => '.',
+                }
+            };
+            let row: String = files.iter().map(of).collect();
+            table.push(format!("{row}  {source:?} {a}"));
+        }
+    }
+    insta::assert_snapshot!(table.join("\n"));
+}
