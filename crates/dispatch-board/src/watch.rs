@@ -1,6 +1,6 @@
 //! Noticing that the board changed (R2.1, R2.3).
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -41,11 +41,22 @@ pub enum Notice {
 
 type Tell = Arc<dyn Fn() + Send + Sync>;
 
+/// What changes about a file when it is written.
+type Stamp = (u64, u64, i64, i64);
+
+/// What there is to be seen.
+#[derive(Debug, PartialEq, Eq)]
+struct Seen {
+    folders: BTreeMap<&'static str, Folder>,
+    /// The board's configuration, which may lie above the board directory.
+    config: Option<Stamp>,
+}
+
 /// What a folder looked like: its identity, and its files by name with what changes when they are written.
 #[derive(Debug, PartialEq, Eq)]
 struct Folder {
     identity: (u64, u64),
-    files: BTreeMap<OsString, (u64, u64, i64, i64)>,
+    files: BTreeMap<OsString, Stamp>,
 }
 
 /// Watches a board directory.
@@ -55,27 +66,32 @@ struct Folder {
 /// [`patience`](Self::patience), and then what is there is watched.
 pub struct BoardWatch {
     dir: Utf8PathBuf,
+    config_file: Utf8PathBuf,
     tell: Tell,
     watcher: Option<RecommendedWatcher>,
     notice: Notice,
-    folders: BTreeMap<&'static str, Folder>,
+    seen: Seen,
 }
 
 impl BoardWatch {
-    /// Begins to watch; `tell` is called, from another thread, when something may have changed.
+    /// Begins to watch a board and its configuration; `tell` is called, from another thread, when something may have
+    /// changed.
     pub fn start(
         dir: &Utf8Path,
+        config_file: &Utf8Path,
         noticing: Noticing,
         tell: impl Fn() + Send + Sync + 'static,
     ) -> Self {
         // Paths are told as they were given: a link on the way is no other place.
-        let dir = dir.canonicalize_utf8().unwrap_or_else(|_| dir.to_owned());
+        let real = |path: &Utf8Path| path.canonicalize_utf8().unwrap_or_else(|_| path.to_owned());
+        let (dir, config_file) = (real(dir), real(config_file));
         let notice = match noticing {
             Noticing::ByNotifications => Notice::Notifications,
             Noticing::ByLooking => Notice::Looking { why: None },
         };
-        let folders = look(&dir);
-        let mut watch = Self { dir, tell: Arc::new(tell), watcher: None, notice, folders };
+        let seen = look(&dir, &config_file);
+        let mut watch =
+            Self { dir, config_file, tell: Arc::new(tell), watcher: None, notice, seen };
         watch.arm();
         watch
     }
@@ -97,16 +113,16 @@ impl BoardWatch {
     pub fn check(&mut self) -> bool {
         let mut changed = false;
         loop {
-            let now = look(&self.dir);
-            if now == self.folders {
+            let now = look(&self.dir, &self.config_file);
+            if now == self.seen {
                 return changed;
             }
             changed = true;
             let identities = |folders: &BTreeMap<&'static str, Folder>| {
                 folders.iter().map(|(name, folder)| (*name, folder.identity)).collect::<Vec<_>>()
             };
-            let replaced = identities(&now) != identities(&self.folders);
-            self.folders = now;
+            let replaced = identities(&now.folders) != identities(&self.seen.folders);
+            self.seen = now;
             if !replaced {
                 return changed;
             }
@@ -121,27 +137,30 @@ impl BoardWatch {
         if self.notice != Notice::Notifications {
             return;
         }
-        match armed(&self.dir, self.folders.keys(), &self.tell) {
+        match armed(&self.dir, &self.config_file, self.seen.folders.keys(), &self.tell) {
             Ok(watcher) => self.watcher = Some(watcher),
             Err(error) => self.notice = Notice::Looking { why: Some(error.to_string()) },
         }
     }
 }
 
-/// A watcher of the folders, and of the one above them, where the board itself may be replaced.
+/// A watcher of the folders, of the one above them, where the board itself may be replaced, and of the configuration's.
 fn armed<'a>(
     dir: &Utf8Path,
+    config_file: &Utf8Path,
     folders: impl Iterator<Item = &'a &'static str>,
     tell: &Tell,
 ) -> notify::Result<RecommendedWatcher> {
-    let (board, tell) = (dir.to_owned(), Arc::clone(tell));
+    let (board, config, tell) = (dir.to_owned(), config_file.to_owned(), Arc::clone(tell));
     let mut watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
-        if event.map_or(true, |event| concerns(&board, &event)) {
+        if event.map_or(true, |event| concerns(&board, &config, &event)) {
             tell();
         }
     })?;
-    if let Some(above) = dir.parent() {
-        watcher.watch(above.as_std_path(), RecursiveMode::NonRecursive)?;
+    let above: BTreeSet<&Utf8Path> =
+        [dir, config_file].into_iter().filter_map(Utf8Path::parent).collect();
+    for folder in above.into_iter().filter(|folder| *folder != dir) {
+        watcher.watch(folder.as_std_path(), RecursiveMode::NonRecursive)?;
     }
     for folder in folders {
         match watcher.watch(dir.join(folder).as_std_path(), RecursiveMode::NonRecursive) {
@@ -154,7 +173,7 @@ fn armed<'a>(
 }
 
 /// Whether an event may mean that the board changed. That it was read means nothing: we read it ourselves.
-fn concerns(board: &Utf8Path, event: &notify::Event) -> bool {
+fn concerns(board: &Utf8Path, config: &Utf8Path, event: &notify::Event) -> bool {
     match event.kind {
         EventKind::Access(AccessKind::Close(AccessMode::Write))
         | EventKind::Any
@@ -169,12 +188,17 @@ fn concerns(board: &Utf8Path, event: &notify::Event) -> bool {
         || event.need_rescan()
         || event.paths.iter().any(|path| {
             let below = path.strip_prefix(board.as_std_path()).ok();
-            below.and_then(|below| Utf8Path::from_path(below)).is_some_and(matters)
+            path == config.as_std_path()
+                || below.and_then(|below| Utf8Path::from_path(below)).is_some_and(matters)
         })
 }
 
-/// The watched folders that are there.
-fn look(dir: &Utf8Path) -> BTreeMap<&'static str, Folder> {
+fn stamp(found: &fs::Metadata) -> Stamp {
+    (found.ino(), found.size(), found.mtime(), found.mtime_nsec())
+}
+
+/// The watched folders that are there, and the configuration.
+fn look(dir: &Utf8Path, config_file: &Utf8Path) -> Seen {
     let seen = |name: &&'static str| {
         let path = dir.join(name);
         let metadata = fs::metadata(&path).ok()?;
@@ -188,12 +212,15 @@ fn look(dir: &Utf8Path) -> BTreeMap<&'static str, Folder> {
             }
             // One that vanished meanwhile is not there.
             if let Ok(found) = entry.metadata() {
-                files.insert(file, (found.ino(), found.size(), found.mtime(), found.mtime_nsec()));
+                files.insert(file, stamp(&found));
             }
         }
         Some((*name, Folder { identity: (metadata.dev(), metadata.ino()), files }))
     };
-    WATCHED_FOLDERS.iter().filter_map(seen).collect()
+    Seen {
+        folders: WATCHED_FOLDERS.iter().filter_map(seen).collect(),
+        config: fs::metadata(config_file).ok().map(|found| stamp(&found)),
+    }
 }
 
 #[cfg(test)]
@@ -217,10 +244,12 @@ mod tests {
             make(&scratch.root().join("code/backlog"));
             let told = Arc::new(AtomicUsize::new(0));
             let count = Arc::clone(&told);
-            let watch =
-                BoardWatch::start(&scratch.root().join("code/backlog"), noticing, move || {
-                    count.fetch_add(1, Ordering::SeqCst);
-                });
+            let code = scratch.root().join("code");
+            let (board, config) = (code.join("backlog"), code.join("backlog.config.yml"));
+            fs::write(&config, "project_name: x\n").unwrap();
+            let watch = BoardWatch::start(&board, &config, noticing, move || {
+                count.fetch_add(1, Ordering::SeqCst);
+            });
             Self { scratch, told, watch }
         }
 
@@ -263,6 +292,23 @@ mod tests {
         assert!(place.told() < 10, "{}", place.told());
         assert!(place.watch.check());
         assert!(!place.watch.check(), "it was looked at");
+    }
+
+    /// The board's configuration may lie beside the board directory; what else lies there is nobody's business.
+    #[test]
+    fn r2_1_a_change_of_the_configuration_above_the_board_is_told() {
+        for noticing in [Noticing::ByNotifications, Noticing::ByLooking] {
+            let mut place = Place::new(noticing);
+            let code = place.scratch.root().join("code");
+            fs::write(code.join("notes.txt"), "x").unwrap();
+            assert!(!place.watch.check());
+            fs::write(code.join("backlog.config.yml"), "project_name: another\n").unwrap();
+            if noticing == Noticing::ByNotifications {
+                place.is_told("the configuration", 0);
+            }
+            assert!(place.watch.check());
+            assert!(!place.watch.check(), "it was looked at");
+        }
     }
 
     #[test]
@@ -313,7 +359,8 @@ mod tests {
     fn r2_1_where_notifications_fail_somebody_looks_and_it_is_said_why() {
         let scratch = Scratch::new();
         let nowhere = scratch.root().join("no/such/folder");
-        let mut watch = BoardWatch::start(&nowhere, Noticing::ByNotifications, || {});
+        let config = nowhere.join("config.yml");
+        let mut watch = BoardWatch::start(&nowhere, &config, Noticing::ByNotifications, || {});
         let Notice::Looking { why: Some(why) } = watch.notice().clone() else {
             panic!("{:?}", watch.notice())
         };

@@ -50,7 +50,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let pending = Arc::new(AtomicBool::new(false));
     let noticing = if args.poll { Noticing::ByLooking } else { Noticing::ByNotifications };
     let (tell, told) = (sender.clone(), Arc::clone(&pending));
-    let board = BoardWatch::start(&ground.board.dir, noticing, move || {
+    let place = &ground.board;
+    let board = BoardWatch::start(&place.dir, &place.config_file, noticing, move || {
         // One word is enough until it is heard, however many files change.
         if !told.swap(true, Ordering::SeqCst) {
             heard(&tell, Message::Files);
