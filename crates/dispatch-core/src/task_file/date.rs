@@ -52,9 +52,11 @@ pub(super) fn instant(text: &str) -> Option<String> {
         let year = if next == time::Month::January { month.year() + 1 } else { month.year() };
         month = time::Date::from_calendar_date(year, next, 1).ok()?;
     }
-    let moment = month.midnight().assume_utc()
-        + time::Duration::days(i64::from(parts.day) - 1)
-        + time::Duration::seconds(parts.seconds);
+    let moment = month
+        .midnight()
+        .assume_utc()
+        .checked_add(time::Duration::days(i64::from(parts.day) - 1))?
+        .checked_add(time::Duration::seconds(parts.seconds))?;
     let (date, clock) = (moment.date(), moment.time());
     let day = format!("{:04}-{:02}-{:02}", date.year(), u8::from(date.month()), date.day());
     if clock.hour() == 0 && clock.minute() == 0 && clock.second() == 0 {
@@ -114,7 +116,23 @@ mod tests {
         assert_eq!(is_time_of_day(text), accepted);
     }
 
+    #[test_case("2026-08-10", Some("2026-08-10"))]
+    #[test_case("2026-08-10T23:30:00-01:00", Some("2026-08-11 00:30"))]
+    #[test_case("2026-02-30", Some("2026-03-02"); "days beyond a month go into the next one")]
+    #[test_case("9999-12-31T23:59:59Z", Some("9999-12-31 23:59"); "the last moment there is")]
+    #[test_case("9999-12-31T23:59:59-01:00", None; "a zone leads beyond it")]
+    #[test_case("9999-12-32", None; "a day leads beyond it")]
+    #[test_case("9999-13-01", None; "a month leads beyond it")]
+    fn a_date_that_no_calendar_reaches_does_not_end_the_reader(text: &str, kept: Option<&str>) {
+        assert_eq!(instant(text).as_deref(), kept);
+    }
+
     proptest! {
+        #[test]
+        fn no_date_ends_the_reader(text in "(0000|9999)-[01]?[0-9]-[0-9]{1,2}(T[0-9]{2}:[0-9]{2}:[0-9]{2}[+-][0-9]{2}:[0-9]{2})?") {
+            instant(&text);
+        }
+
         #[test]
         fn no_time_of_a_due_date_ends_the_reader(text in "[ T]10:00[+:.Z0-9-]{0,3}\\PC{0,6}") {
             is_time_of_day(&text);
