@@ -140,7 +140,8 @@ fn next_pause(
         Some(pause) => pause.in_a_row,
     };
     let backed_off = now + back_off(in_a_row);
-    let end = reset_at.map_or(backed_off, |reset| (reset + RESET_MARGIN).max(now + SHORTEST_PAUSE));
+    let end = reset_at
+        .map_or(backed_off, |reset| reset.saturating_add(RESET_MARGIN).max(now + SHORTEST_PAUSE));
     let since = present.map_or_else(|| moment(now), |pause| pause.since.clone());
     Some(Pause {
         cause,
@@ -331,6 +332,13 @@ mod tests {
     #[test_case(4000, 60; "and no more")]
     fn d11_2_back_off_is_exponential_and_capped(in_a_row: u32, minutes: i64) {
         assert_eq!(back_off(in_a_row), Duration::minutes(minutes));
+    }
+
+    #[test]
+    fn d11_2_a_reset_time_at_the_end_of_the_calendar_pauses_the_lane() {
+        let reset = datetime!(9999-12-31 23:59:59 UTC);
+        let next = next_pause(None, PauseCause::UsageLimit, "", Some(reset), NOW).unwrap();
+        assert!(matches!(until(&next), Until::Moment(end) if end > reset));
     }
 
     #[test]
