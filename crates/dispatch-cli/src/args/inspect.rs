@@ -1,8 +1,9 @@
 //! The arguments of `dispatch inspect`.
 
 use clap::{Args, Subcommand, ValueEnum};
-use dispatch_core::id::TaskId;
 use dispatch_core::triage::Lane;
+
+use super::TaskArg;
 
 /// Print a pure decision about input of your own.
 #[derive(Debug, Args)]
@@ -39,8 +40,8 @@ pub enum InspectCommand {
         #[arg(long)]
         lane: Option<Lane>,
         /// The task.
-        #[arg(long, value_parser = TaskId::parse)]
-        task: TaskId,
+        #[arg(long, value_parser = TaskArg::parse)]
+        task: TaskArg,
     },
     /// Evaluate the guards on what `explain --json` prints as `input`.
     Guards,

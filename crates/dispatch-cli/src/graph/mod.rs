@@ -28,8 +28,8 @@ use crate::setup::{self, Places};
 /// Draw what depends on what on a Backlog.md board.
 ///
 /// Problems (cycles, dependencies that lead nowhere, tasks that cannot be read) stand in every format and, but for
-/// `--format text`, are told on standard error too. Exit codes: 0 done; 1 failed, or `--check` found something to change; 2 refused or wrong usage; 3 with
-/// `--strict`, the board could not be read completely.
+/// `--format text`, are told on standard error too. Exit codes: 0 done; 1 failed, or `--check` found something to change; 2 refused or wrong usage; 3 the
+/// board could not be read completely, with `--strict` or for a `--root` that was not seen.
 #[derive(Debug, Parser)]
 #[command(
     name = "backlog-graph",

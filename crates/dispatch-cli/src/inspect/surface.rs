@@ -1,6 +1,5 @@
 //! The whole surface of a worker: granted, loaded, free, denied, conflicts.
 
-use dispatch_core::id::TaskId;
 use dispatch_core::launch::expected_surface;
 use dispatch_core::triage::Lane;
 use dispatch_engine::explain::explain_on;
@@ -10,16 +9,17 @@ use dispatch_guards::test_command::{TestShapes, resolve_test_command};
 use serde_json::Value;
 
 use super::printed;
-use crate::args::GlobalArgs;
+use crate::args::{GlobalArgs, TaskArg};
 use crate::wire::{Ground, Role, World, context};
 
 /// What a worker on this task would be granted and denied, and what it has for free.
 pub(super) fn surface(
     global: &GlobalArgs,
     lane: Option<Lane>,
-    id: &TaskId,
+    task: &TaskArg,
 ) -> anyhow::Result<Result<Value, String>> {
     let ground = Ground::find(global)?;
+    let id = &ground.task_id(task)?;
     let world = World::new(&ground, ground.setup()?, Role::Pass)?;
     let explanation = explain_on(&world.ports(), &world.setup, &context(&ground)?, id, lane)?;
     let task = &explanation.input.task;

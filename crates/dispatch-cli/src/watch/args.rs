@@ -104,6 +104,19 @@ mod tests {
         assert_eq!(time(text).ok(), seconds.map(Duration::from_secs));
     }
 
+    /// One look writes and runs nothing, so what says how to go on watching is refused with it.
+    #[test_case(&["--interval", "5m"])]
+    #[test_case(&["--poll-prs", "off"])]
+    #[test_case(&["--graph"])]
+    #[test_case(&["--plain"])]
+    #[test_case(&["--poll"])]
+    fn one_look_takes_nothing_about_watching(more: &[&str]) {
+        let parse = |args: &[&str]| {
+            WatchArgs::try_parse_from([&["backlog-watch", "--once"], args].concat())
+        };
+        assert!(parse(&[]).is_ok() && parse(more).is_err());
+    }
+
     #[test]
     fn the_poll_can_be_turned_off() {
         let args = WatchArgs::try_parse_from(["backlog-watch", "--poll-prs", "off"]).unwrap();

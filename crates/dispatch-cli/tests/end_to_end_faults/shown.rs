@@ -272,7 +272,7 @@ fn k6_inspect_surface_shows_a_task_on_the_lane_that_is_asked_for() {
     let Some(world) = World::with_a_task(Forge::Git) else { return };
     world.begin();
     let surface = |lane: &[&str]| -> Value {
-        let args = [&["inspect", "surface", "--task", "T-1"], lane].concat();
+        let args = [&["inspect", "surface", "--task", "1"], lane].concat();
         serde_json::from_str(&world.ok(&args)).unwrap()
     };
     let (own, local) = (surface(&[]), surface(&["--lane", "local"]));
