@@ -3,6 +3,8 @@
 //! The worker can do to this folder whatever it likes. It is opened once, so that putting another in its place
 //! changes nothing for us; only regular files are read, no link is followed, no name is trusted.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -29,6 +31,8 @@ const BETWEEN_LOOKS: Duration = Duration::from_millis(10);
 pub struct FolderMailbox {
     path: Utf8PathBuf,
     folder: OwnedFd,
+    /// Requests that could not be taken away: they are looked at with every other, and waited for no more.
+    stuck: RefCell<BTreeSet<String>>,
 }
 
 /// What is in a request's file.
@@ -46,7 +50,7 @@ impl FolderMailbox {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let folder = open(path.as_std_path(), flags, Mode::empty())
             .map_err(|error| PortError::new(format!("open the mailbox `{path}`"), error))?;
-        Ok(Self { path: path.to_owned(), folder })
+        Ok(Self { path: path.to_owned(), folder, stuck: RefCell::default() })
     }
 
     fn failed(&self, doing: &str, error: impl Into<io::Error>) -> PortError {
@@ -125,23 +129,23 @@ fn key_of(name: &CStr) -> Option<String> {
 impl Mailbox for FolderMailbox {
     fn wait(&self, limit: Duration) {
         let began = Instant::now();
-        // What lies there now was looked at and could not be taken away, or came this very moment.
-        let known = self.keys().unwrap_or_default();
-        let mut pause = BETWEEN_LOOKS;
-        while began.elapsed() < limit {
-            std::thread::sleep(pause.min(limit.saturating_sub(began.elapsed())));
+        loop {
             let look = Instant::now();
             // What cannot be looked into is told by the next one who takes a request.
-            if self.keys().is_ok_and(|keys| keys.iter().any(|key| !known.contains(key))) {
+            let keys = self.keys().unwrap_or_default();
+            let left = limit.saturating_sub(began.elapsed());
+            if left.is_zero() || keys.iter().any(|key| !self.stuck.borrow().contains(key)) {
                 return;
             }
             // A folder full of rubbish must not keep us busy.
-            pause = BETWEEN_LOOKS.max(look.elapsed() * 20);
+            std::thread::sleep(BETWEEN_LOOKS.max(look.elapsed() * 20).min(left));
         }
     }
 
     fn take(&self) -> Result<Option<Mail>, PortError> {
-        for key in self.keys().map_err(|error| self.failed("look into", error))? {
+        let keys = self.keys().map_err(|error| self.failed("look into", error))?;
+        self.stuck.borrow_mut().retain(|key| keys.contains(key));
+        for key in keys {
             let name = format!("{REQUEST_PREFIX}{key}");
             match self.read(&name).map_err(|error| self.failed("read a request from", error))? {
                 Found::Gone => {}
@@ -151,6 +155,7 @@ impl Mailbox for FolderMailbox {
                         let MailRequest { argv, stdin } = request;
                         return Ok(Some(Mail { name: key, argv, stdin }));
                     }
+                    self.stuck.borrow_mut().insert(key);
                 }
                 Found::Refused(why) => {
                     if self.remove(&name) {
@@ -162,6 +167,8 @@ impl Mailbox for FolderMailbox {
                         };
                         // Nobody may be waiting for it at all.
                         self.put(&key, &refused).ok();
+                    } else {
+                        self.stuck.borrow_mut().insert(key);
                     }
                 }
             }

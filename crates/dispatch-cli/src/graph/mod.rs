@@ -45,7 +45,8 @@ pub struct GraphArgs {
     /// `<board directory>/docs/dependency-graph.md`, which is made when it is not there. No link is followed.
     #[arg(long, value_name = "PATH", num_args = 0..=1)]
     pub write: Option<Option<Utf8PathBuf>>,
-    /// Write nothing and exit 1 when `--write` would change something.
+    /// Write nothing and exit 1 when `--write` or `--svg` would change something; with neither, the board's own document is
+    /// looked at.
     #[arg(long)]
     pub check: bool,
     /// Write the picture to this file, beside everything else; one that is there has to be a picture of ours.
@@ -286,7 +287,7 @@ fn write(
 ) -> anyhow::Result<Written> {
     let bounds = Bounds::of(place);
     let mut planned = Vec::new();
-    if args.write.is_some() || args.check {
+    if args.write.is_some() || (args.check && args.svg.is_none()) {
         tell_large(view);
         let named = args.write.clone().flatten().map(|path| here.join(path));
         let part = section::mermaid_part(&mermaid::render(view));

@@ -20,7 +20,7 @@ use super::keys::{self, Key};
 use super::look::{self, Looked};
 use super::pass::{Dispatch, PassEnd};
 use super::terminal::{self, Terminal};
-use super::{heard, said};
+use super::{said, send};
 use crate::exit::Exit;
 use crate::output::{self, Reader};
 use crate::render::{duration, plain};
@@ -243,13 +243,13 @@ impl<'a> Desk<'a> {
             Act::Pass(cause) => {
                 self.say(&format!("pass: {cause}"))?;
                 let dispatch = self.dispatch.clone();
-                thread::spawn(move || heard(&sender, Message::PassEnded(dispatch.pass())));
+                thread::spawn(move || send(&sender, Message::PassEnded(dispatch.pass())));
             }
             Act::Poll => {
                 let global = self.args.global.clone();
                 thread::spawn(move || {
                     let answer = look::merged(&global).map_err(|error| format!("{error:#}"));
-                    heard(&sender, Message::Polled(answer));
+                    send(&sender, Message::Polled(answer));
                 });
             }
         }
@@ -313,7 +313,7 @@ impl<'a> Desk<'a> {
         self.looked = Some(Instant::now());
         let open = match &self.mode {
             Mode::Log(id) => Some(id.clone()),
-            Mode::Overview | Mode::Sure(_) => None,
+            Mode::Overview | Mode::ConfirmCancel(_) => None,
         };
         match look::state(&self.args.global, open.as_ref()) {
             Ok(Looked { report, activity, log }) => {
@@ -384,13 +384,13 @@ impl<'a> Desk<'a> {
 
     fn press(&mut self, key: Key) -> anyhow::Result<Then> {
         let slots = self.report.as_ref().map_or(0, |report| report.slots.len());
-        if let Mode::Sure(id) = &self.mode {
+        if let Mode::ConfirmCancel(id) = &self.mode {
             let id = id.clone();
             self.mode = Mode::Overview;
             if key == Key::Yes {
                 self.say(&format!("{id}: cancelling"))?;
                 let (dispatch, sender) = (self.dispatch.clone(), self.sender.clone());
-                thread::spawn(move || heard(&sender, Message::Said(dispatch.cancel(&id))));
+                thread::spawn(move || send(&sender, Message::Said(dispatch.cancel(&id))));
             }
             return Ok(if key == Key::Quit { Then::End } else { Then::GoOn });
         }
@@ -416,7 +416,7 @@ impl<'a> Desk<'a> {
             Key::Dispatch => self.watch.take(self.began.elapsed(), Happened::Asked),
             Key::Cancel => {
                 if let Some(id) = self.chosen_task() {
-                    self.mode = Mode::Sure(id);
+                    self.mode = Mode::ConfirmCancel(id);
                 }
             }
             Key::Slot(_) | Key::Yes | Key::Other => {}

@@ -54,7 +54,7 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
     let board = BoardWatch::start(&place.dir, &place.config_file, noticing, move || {
         // One word is enough until it is heard, however many files change.
         if !told.swap(true, Ordering::SeqCst) {
-            heard(&tell, Message::Files);
+            send(&tell, Message::Files);
         }
     });
     let mut desk = Desk::new(args, dispatch, board, sender.clone(), paint);
@@ -66,8 +66,8 @@ pub fn run(args: &WatchArgs) -> anyhow::Result<Exit> {
         desk.take_terminal(Terminal::enter()?);
         let keys = sender.clone();
         thread::spawn(move || {
-            terminal::read_keys(|bytes| heard(&keys, Message::Typed(bytes.to_vec())));
-            heard(&keys, Message::End);
+            terminal::read_keys(|bytes| send(&keys, Message::Typed(bytes.to_vec())));
+            send(&keys, Message::End);
         });
     }
     desk.work(&inbox, &pending)?;
@@ -91,13 +91,13 @@ fn listen_to_signals(sender: &Sender<Message>) -> anyhow::Result<()> {
     let sender = sender.clone();
     thread::spawn(move || {
         for signal in signals.forever() {
-            heard(&sender, if signal == SIGWINCH { Message::Resized } else { Message::End });
+            send(&sender, if signal == SIGWINCH { Message::Resized } else { Message::End });
         }
     });
     Ok(())
 }
 
 /// Hands a message to the desk, which may have closed.
-fn heard(sender: &Sender<Message>, message: Message) {
+fn send(sender: &Sender<Message>, message: Message) {
     drop(sender.send(message));
 }

@@ -326,3 +326,15 @@ fn r1_1_the_edges_are_those_of_the_real_board_program() {
     assert!(found.iter().any(|edge| edge.2 == "contains"));
     assert_eq!(found, expected);
 }
+
+/// R1.4: a drawing is checked by itself; the board's own document is nobody's question then.
+#[test]
+fn r1_4_a_check_of_a_drawing_asks_for_no_document() {
+    let place = Place::with_three();
+    let picture = place.board.root().join("graph.svg");
+    let check = ["--svg", picture.as_str(), "--check"];
+    assert_eq!(place.run(&check).status.code(), Some(1), "there is no drawing yet");
+    place.prints(&["--svg", picture.as_str()]);
+    place.prints(&check);
+    assert!(!place.document().exists());
+}

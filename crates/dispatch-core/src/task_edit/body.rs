@@ -4,10 +4,12 @@ use super::EditError;
 use super::blank_lines::squeeze;
 use crate::js_text;
 use crate::task::{Checklist, ChecklistItem};
+use crate::task_file::checklist::{
+    self, ListSection, checklist_markers, items, list_sections, shape,
+};
 use crate::task_file::comments::{self, Written};
 use crate::task_file::section::{
-    self, ListSection, Range, Section, all_legacy, blocks, checklist_markers, items, list_sections,
-    markers, paired, section_ranges, section_text, shape, within,
+    Range, Section, all_legacy, blocks, markers, paired, section_ranges, section_text, within,
 };
 
 /// A section by which the place of another is found.
@@ -277,7 +279,7 @@ fn list_lines(new: &[ChecklistItem], old_body: &str, hidden: &[Range]) -> String
             offset += line.len() + 1;
             let trimmed = js_text::trim(line);
             let is_item = !within(at, hidden)
-                && section::item(trimmed)
+                && checklist::item(trimmed)
                     .is_some_and(|(_, text)| !text.contains(js_text::ends_line));
             if !is_item {
                 lines.push(line.to_owned());
@@ -302,7 +304,7 @@ fn list_lines(new: &[ChecklistItem], old_body: &str, hidden: &[Range]) -> String
 
 /// The items of a checklist as the program keeps them.
 pub(super) fn checklist(text: &str, list: Checklist) -> Vec<ChecklistItem> {
-    section::checklist(text, list)
+    checklist::checklist(text, list)
 }
 
 /// Whether a rewrite of a checklist that holds no item would still change the body.

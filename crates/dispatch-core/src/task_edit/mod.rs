@@ -10,6 +10,7 @@ use thiserror::Error;
 
 use crate::js_text;
 use crate::task::{Checklist, ChecklistItem};
+use crate::task_file::checklist;
 use crate::task_file::comments::Written;
 use crate::task_file::section::{self, Section};
 use crate::task_file::{self, Header, TaskFileError, comments, header};
@@ -267,8 +268,8 @@ impl<'a> Draft<'a> {
     }
 
     fn check(&mut self, list: Checklist, index: u32, checked: bool) -> Result<(), EditError> {
-        let title = section::shape(list).title;
-        if section::checklist_markers(&self.body, &section::shape(list)).fault.is_some() {
+        let title = checklist::shape(list).title;
+        if checklist::checklist_markers(&self.body, &checklist::shape(list)).fault.is_some() {
             return Err(EditError::Markers { title });
         }
         let items = match list {

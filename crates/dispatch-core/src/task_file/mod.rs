@@ -3,6 +3,7 @@
 //! The file is read the way the board program reads it, and refused where the program would run it, lose part of it or
 //! guess. What can be read but is not as it should be comes back as [`Remark`]s beside the task.
 
+pub(crate) mod checklist;
 mod command;
 pub(crate) mod comments;
 pub(crate) mod date;
@@ -114,11 +115,11 @@ pub fn parse_though_hostile(
                 return Err(hostile);
             }
             let line = bytes[..error.valid_up_to()].split(|byte| *byte == b'\n').count();
-            return Err(unreadable(line, "it is not UTF-8"));
+            return Err(unreadable_at(line, "it is not UTF-8"));
         }
     };
     if text.trim().is_empty() {
-        return Err(unreadable(1, "it is empty"));
+        return Err(unreadable("it is empty"));
     }
     let parts = header::split(text)?;
     let mut header = header::parse(&parts.header)?;
@@ -133,15 +134,20 @@ pub fn parse_though_hostile(
     Ok(TaskFile { remarks: body.remarks(&task), task, hostile })
 }
 
-fn unreadable(line: usize, cause: impl Into<String>) -> TaskFileError {
+/// A fault of the file as a whole, or of a value whose line is not kept: it is told at the first line.
+fn unreadable(cause: impl Into<String>) -> TaskFileError {
+    unreadable_at(1, cause)
+}
+
+fn unreadable_at(line: usize, cause: impl Into<String>) -> TaskFileError {
     TaskFileError { class: FaultClass::Unreadable, line: Some(line), cause: cause.into() }
 }
 
 fn own_id(header: &header::Header) -> Result<TaskId, TaskFileError> {
     if header.id.trim().is_empty() {
-        return Err(unreadable(1, "its front matter has no `id`"));
+        return Err(unreadable("its front matter has no `id`"));
     }
-    TaskId::parse(header.id.trim()).map_err(|error| unreadable(1, error.to_string()))
+    TaskId::parse(header.id.trim()).map_err(|error| unreadable(error.to_string()))
 }
 
 /// The body of a file with line feeds only and no white space around it.
@@ -178,7 +184,7 @@ impl Body {
         let cause = format!(
             "it has {marks} headings and section markers, and one with more than {MAX_MARKS} is not read"
         );
-        Err(unreadable(self.line, cause))
+        Err(unreadable_at(self.line, cause))
     }
 
     fn sections(&self) -> Sections {
@@ -203,8 +209,8 @@ impl Body {
             (Checklist::Acceptance, &task.acceptance),
             (Checklist::DefinitionOfDone, &task.definition_of_done),
         ] {
-            let shape = section::shape(list);
-            let found = section::checklist_markers(&self.text, &shape);
+            let shape = checklist::shape(list);
+            let found = checklist::checklist_markers(&self.text, &shape);
             if let Some((fault, at)) = found.fault {
                 remarks.push(Remark {
                     torn: true,
@@ -268,12 +274,12 @@ impl Body {
     /// Lines that look like checklist items to a person and are none to the board.
     fn lookalikes(
         &self,
-        shape: &section::ChecklistShape,
-        found: &section::ChecklistMarkers,
+        shape: &checklist::ChecklistShape,
+        found: &checklist::ChecklistMarkers,
         empty: bool,
     ) -> Vec<Remark> {
         let mut remarks = Vec::new();
-        for list in section::list_sections(&self.text, shape, found, false) {
+        for list in checklist::list_sections(&self.text, shape, found, false) {
             if list.marked && !list.has_items && empty {
                 remarks.push(Remark {
                     torn: false,
@@ -287,7 +293,7 @@ impl Body {
                 let looks = ["- [", "* [", "+ ["].iter().any(|mark| bare.starts_with(mark))
                     && bare.as_bytes().get(4) == Some(&b']')
                     && matches!(bare.as_bytes()[3], b' ' | b'x' | b'X');
-                if looks && section::item(line).is_none() && !section::within(at, &list.hidden) {
+                if looks && checklist::item(line).is_none() && !section::within(at, &list.hidden) {
                     remarks.push(Remark {
                         torn: false,
                         line: self.line_of(start + at),
@@ -321,8 +327,8 @@ fn task(
         parent: header.parent_task_id,
         dependencies: header.dependencies,
         modified_files: header.modified_files,
-        acceptance: section::checklist(&body.text, Checklist::Acceptance),
-        definition_of_done: section::checklist(&body.text, Checklist::DefinitionOfDone),
+        acceptance: checklist::checklist(&body.text, Checklist::Acceptance),
+        definition_of_done: checklist::checklist(&body.text, Checklist::DefinitionOfDone),
         comments: comments::all(&body.text).into_iter().map(comments::Written::shown).collect(),
         description: sections.description,
         plan: sections.plan,
@@ -330,7 +336,7 @@ fn task(
         final_summary: sections.final_summary,
         unknown_keys: header.unknown,
     };
-    parts.into_task(priorities).map_err(|cause| unreadable(1, cause))
+    parts.into_task(priorities).map_err(unreadable)
 }
 
 /// What each of the board's formats says about a task, before it becomes one.

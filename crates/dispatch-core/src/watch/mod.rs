@@ -106,9 +106,9 @@ impl fmt::Display for Cause {
 
 /// Whether something is under way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Under {
-    Way,
-    Nothing,
+enum Activity {
+    Running,
+    Idle,
 }
 
 /// Files that changed and were not read yet.
@@ -130,8 +130,8 @@ pub struct Watch {
     rhythm: Rhythm,
     unread: Option<Unread>,
     wanted: Cause,
-    pass: Under,
-    poll: Under,
+    pass: Activity,
+    poll: Activity,
     next_pass: Duration,
     next_poll: Option<Duration>,
 }
@@ -143,8 +143,8 @@ impl Watch {
             rhythm,
             unread: None,
             wanted: Cause::default(),
-            pass: Under::Nothing,
-            poll: Under::Nothing,
+            pass: Activity::Idle,
+            poll: Activity::Idle,
             next_pass: Duration::ZERO,
             next_poll: rhythm.poll,
         }
@@ -160,14 +160,14 @@ impl Watch {
             Happened::Queued(ids) => self.wanted.queued.extend(ids),
             Happened::Asked => self.wanted.asked = true,
             Happened::PassEnded { served } => {
-                self.pass = Under::Nothing;
+                self.pass = Activity::Idle;
                 self.next_pass = now + self.rhythm.interval;
                 self.wanted.queued.retain(|id| !served.contains(id));
                 // What the pass wrote is to be shown, and what was written beside it to be found.
                 self.take(now, Happened::Changed);
             }
             Happened::Polled { merged } => {
-                self.poll = Under::Nothing;
+                self.poll = Activity::Idle;
                 self.next_poll = self.rhythm.poll.map(|every| now + every);
                 self.wanted.merged.extend(merged);
             }
@@ -181,17 +181,17 @@ impl Watch {
             self.unread = None;
             acts.push(Act::Read);
         }
-        if self.pass == Under::Way {
+        if self.pass == Activity::Running {
             return acts;
         }
         if self.next_pass <= now {
             self.wanted.due = true;
         }
         if !self.wanted.is_none() {
-            self.pass = Under::Way;
+            self.pass = Activity::Running;
             acts.push(Act::Pass(std::mem::take(&mut self.wanted)));
-        } else if self.poll == Under::Nothing && self.next_poll.is_some_and(|at| at <= now) {
-            self.poll = Under::Way;
+        } else if self.poll == Activity::Idle && self.next_poll.is_some_and(|at| at <= now) {
+            self.poll = Activity::Running;
             acts.push(Act::Poll);
         }
         acts
@@ -199,17 +199,17 @@ impl Watch {
 
     /// When there is something to do next, if nothing happens before.
     pub fn next(&self) -> Option<Duration> {
-        let idle = self.pass == Under::Nothing;
+        let idle = self.pass == Activity::Idle;
         let wanted = (idle && !self.wanted.is_none()).then_some(Duration::ZERO);
         let pass = idle.then_some(self.next_pass);
-        let poll = self.next_poll.filter(|_| idle && self.poll == Under::Nothing);
+        let poll = self.next_poll.filter(|_| idle && self.poll == Activity::Idle);
         let unread = self.unread.map(Unread::due);
         [wanted, pass, poll, unread].into_iter().flatten().min()
     }
 
     /// Whether a pass is running.
     pub fn is_passing(&self) -> bool {
-        self.pass == Under::Way
+        self.pass == Activity::Running
     }
 
     /// When the next pass is due, while none runs.

@@ -121,7 +121,7 @@ pub(crate) fn acceptance(attempt: &mut Attempt<'_>) -> Step {
         }
         Acceptance::Unmet(items) => {
             let lint = attempt.policies.owned.open_items(&task, OwnedItem::Lint);
-            let about = if lint.is_empty() || attempt.close().linted {
+            let about = if lint.is_empty() || attempt.found().linted {
                 Said::StillOpen
             } else {
                 Said::StillOpenUnproved

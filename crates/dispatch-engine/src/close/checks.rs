@@ -47,8 +47,8 @@ pub(crate) fn format(attempt: &mut Attempt<'_>) -> Step {
     }
     let uncovered: Listed = plan.uncovered.iter().collect();
     let note = (!uncovered.is_empty()).then(|| format!("no formatter covers {uncovered}"));
-    attempt.close().uncovered = uncovered;
-    attempt.close().linted = !plan.commands.is_empty();
+    attempt.found().uncovered = uncovered;
+    attempt.found().linted = !plan.commands.is_empty();
     Ok(note)
 }
 
@@ -103,9 +103,9 @@ fn proved(
     linted_now: bool,
     test: Option<&PlannedCommand>,
 ) -> Result<(), Trouble> {
-    let linted = attempt.close().linted || linted_now;
-    attempt.close().linted = linted;
-    attempt.close().test = test.map(|command| command.name.clone());
+    let linted = attempt.found().linted || linted_now;
+    attempt.found().linted = linted;
+    attempt.found().test = test.map(|command| command.name.clone());
     let task = board::fresh_task(attempt, CloseStep::Checks)?;
     if linted {
         board::tick_owned(attempt, &task, OwnedItem::Lint);

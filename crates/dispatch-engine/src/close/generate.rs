@@ -19,7 +19,7 @@ pub(crate) fn generated_files(attempt: &mut Attempt<'_>) -> Step {
     let mut ran = Vec::new();
     for (index, config) in attempt.hand.config.generated.clone().iter().enumerate() {
         if generate(attempt, config)? {
-            attempt.close().generators.insert(index);
+            attempt.found().generators.insert(index);
             ran.push(config.command.join(" "));
         }
     }
@@ -65,10 +65,10 @@ pub(crate) fn generated(
     attempt: &Attempt<'_>,
     changes: &[Change],
 ) -> Result<BTreeSet<TreePath>, PortError> {
-    let ran = attempt.state.close.as_ref().map(|close| &close.generators);
+    let ran = &attempt.state.found.generators;
     let configs = attempt.hand.config.generated.iter().enumerate();
     let mut found = BTreeSet::new();
-    for (_, config) in configs.filter(|(index, _)| ran.is_some_and(|ran| ran.contains(index))) {
+    for (_, config) in configs.filter(|(index, _)| ran.contains(index)) {
         let output = matching(&config.outputs)?;
         found
             .extend(changes.iter().map(|change| &change.path).filter(|path| output(path)).cloned());

@@ -170,10 +170,10 @@ fn told(attempt: &mut Attempt<'_>, failure: &Failure) -> Result<String, Trouble>
 }
 
 fn comment_of(attempt: &mut Attempt<'_>, failure: &Failure) -> String {
-    let close = attempt.close();
-    let left_out = close.left_out.clone();
-    let mut files = close.forbidden_files.clone();
-    files.append(&close.review_files);
+    let found = attempt.found();
+    let left_out = found.left_out.clone();
+    let mut files = found.forbidden_files.clone();
+    files.append(&found.review_files);
     // What is the very failure is listed with it already.
     if let Detail::List { items, .. } = &failure.detail {
         let listed: BTreeSet<&String> = items.items.iter().collect();

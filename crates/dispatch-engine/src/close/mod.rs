@@ -21,7 +21,7 @@ use std::time::Duration;
 
 use crate::governor;
 use crate::ports::{PortError, SlotChange, SlotPlace, TaskLock};
-use crate::supervise::{Asked, Attempt, CloseState};
+use crate::supervise::{Asked, Attempt};
 
 /// How long a machine's fault is waited out in place (C1.5).
 const PATIENCE_MS: u64 = 60 * 60 * 1000;
@@ -97,8 +97,7 @@ impl<'s, 'a> EngineSteps<'s, 'a> {
 impl CloseSteps for EngineSteps<'_, '_> {
     fn journal(&mut self, step: CloseStep, run: &CloseRun) -> Result<(), Stop> {
         self.fault_since_ms = None;
-        let empty = CloseState::new(run.clone());
-        self.attempt.state.close.get_or_insert(empty).run = run.clone();
+        self.attempt.state.close = Some(run.clone());
         if self.lock.is_none() {
             // The slot is released and the task is nobody's: a new claim may write its files by now.
             return Ok(());

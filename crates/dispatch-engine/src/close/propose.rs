@@ -44,7 +44,7 @@ pub(crate) fn open_pr(attempt: &mut Attempt<'_>) -> Step {
         ForgeKind::Git => None,
         ForgeKind::GitHub => Some(pull_request(attempt, &task, &base)?),
     };
-    attempt.close().saved = Some(commit.clone());
+    attempt.found().saved = Some(commit.clone());
     attempt.record.saved = Some(commit.clone());
     attempt.record.pr = Some(RecordedProposal {
         number: opened.as_ref().map(|opened| opened.number),
@@ -156,11 +156,11 @@ fn remarks(attempt: &mut Attempt<'_>) -> Vec<Remark> {
         let files = [one_line(why)].into_iter().collect();
         remarks.push(Remark { kind: RemarkKind::BaseLeftOut, files });
     }
-    let close = attempt.close();
+    let found = attempt.found();
     for (kind, files) in [
-        (RemarkKind::Undeclared, &close.undeclared),
-        (RemarkKind::NotFormatted, &close.uncovered),
-        (RemarkKind::Generated, &close.generated),
+        (RemarkKind::Undeclared, &found.undeclared),
+        (RemarkKind::NotFormatted, &found.uncovered),
+        (RemarkKind::Generated, &found.generated),
     ] {
         if !files.is_empty() {
             remarks.push(Remark { kind, files: files.clone() });
@@ -172,7 +172,7 @@ fn remarks(attempt: &mut Attempt<'_>) -> Vec<Remark> {
 /// The same where there is no pull request, whose own sections say the rest.
 fn remarks_of_branch(attempt: &mut Attempt<'_>) -> Vec<Remark> {
     let mut remarks = remarks(attempt);
-    let files = attempt.close().review_files.clone();
+    let files = attempt.found().review_files.clone();
     if !files.is_empty() {
         remarks.push(Remark { kind: RemarkKind::ForReview, files });
     }
@@ -184,24 +184,24 @@ fn body(attempt: &mut Attempt<'_>, task: &Task) -> Body {
     let conflicts = attempt.state.conflicts.clone();
     let (ordinal, log) = (attempt.ordinal(), attempt.log_shown());
     let language = attempt.hand.config.language;
-    let close = attempt.close();
+    let found = attempt.found();
     Body::new(&BodyFacts {
         task,
         attempt: ordinal,
         language,
-        files: &close.files,
-        test: close.test.as_deref(),
-        review: close.review.as_deref(),
+        files: &found.files,
+        test: found.test.as_deref(),
+        review: found.review.as_deref(),
         conflicts: &conflicts,
         remarks: &remarks,
-        human_review: &close.review_files,
+        human_review: &found.review_files,
         log: &log,
     })
 }
 
 /// Label and reviewer, where there are files for a person: two calls, and neither undoes anything (C9.3).
 fn ask_for_people(attempt: &mut Attempt<'_>, number: u64) {
-    if attempt.close().review_files.is_empty() {
+    if attempt.found().review_files.is_empty() {
         return;
     }
     let forge = attempt.ports.forge;
@@ -231,7 +231,7 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &Phrase) -> Result<()
         }
     }
     board::tick_owned(attempt, task, OwnedItem::PullRequest);
-    if attempt.close().announced {
+    if attempt.found().announced {
         return Ok(());
     }
     let language = attempt.hand.config.language;
@@ -241,10 +241,10 @@ fn announce(attempt: &mut Attempt<'_>, task: &Task, place: &Phrase) -> Result<()
     let comment = proposed_comment(language, ordinal, place, &remarks, &log);
     // A supervisor may have been killed right after it.
     if task.comments.iter().any(|said| said.body.trim() == comment.trim()) {
-        attempt.close().announced = true;
+        attempt.found().announced = true;
     } else {
         match attempt.ports.board.comment(attempt.id(), &comment) {
-            Ok(()) => attempt.close().announced = true,
+            Ok(()) => attempt.found().announced = true,
             Err(error) => attempt.note(&format!("the comment was not written: {}", error.chain())),
         }
     }

@@ -39,7 +39,7 @@ pub(crate) fn review(attempt: &mut Attempt<'_>) -> Step {
         attempt.write(AttemptFile::Review, answers.as_bytes())?;
         approvals.push(approval(&review, part, request.limit)?);
     }
-    attempt.close().review = Some(approvals.join("\n"));
+    attempt.found().review = Some(approvals.join("\n"));
     Ok(Some("approve".to_owned()))
 }
 

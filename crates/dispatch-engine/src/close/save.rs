@@ -15,19 +15,17 @@ pub(crate) fn freeze(attempt: &mut Attempt<'_>) -> Step {
     let slot = bound_slot(attempt, CloseStep::Freeze)?;
     let (_, start) = attempt.base_and_start()?;
     let frozen = attempt.ports.vcs.freeze(&slot, &start)?;
-    let close = attempt.close();
-    close.nested = frozen.nested.iter().map(|nested| &nested.path).collect();
-    close.left_out = frozen.left_out.iter().map(|(path, why)| format!("{path}: {why}")).collect();
+    let found = attempt.found();
+    found.nested = frozen.nested.iter().map(|nested| &nested.path).collect();
+    found.left_out = frozen.left_out.iter().map(|(path, why)| format!("{path}: {why}")).collect();
     attempt.freeze_as(frozen.tree.clone());
     Ok(Some(frozen.tree.to_string()))
 }
 
 /// The frozen tree; the plan froze it before any step that asks.
 pub(crate) fn frozen_tree(attempt: &Attempt<'_>) -> Result<TreeId, PortError> {
-    let close = attempt.state.close.as_ref();
-    close
-        .and_then(|close| close.tree.clone())
-        .ok_or_else(|| PortError::new("use the frozen tree", "the slot was not frozen"))
+    let tree = attempt.state.found.tree.clone();
+    tree.ok_or_else(|| PortError::new("use the frozen tree", "the slot was not frozen"))
 }
 
 /// `save-work`: a commit under a ref of ours is the save; the push to the same name is a backup.
@@ -42,7 +40,7 @@ pub(crate) fn save_work(attempt: &mut Attempt<'_>, run: &CloseRun) -> Step {
     let commit = commit_once(attempt, &tree, &start, &message)?;
     let name = attempt.attempt_ref();
     attempt.ports.vcs.keep(&name, &commit)?;
-    attempt.close().saved = Some(commit.clone());
+    attempt.found().saved = Some(commit.clone());
     attempt.record.saved = Some(commit.clone());
     // The work is safe here: what fails from now on does not hold the slot.
     attempt.write_record().map_err(|error| Stop::Leave(error.chain()))?;
@@ -59,13 +57,13 @@ pub(crate) fn commit_once(
     start: &CommitId,
     message: &str,
 ) -> Result<CommitId, Trouble> {
-    if let Some(commit) = attempt.close().commit.clone()
+    if let Some(commit) = attempt.found().commit.clone()
         && attempt.ports.vcs.tree_of(&commit)? == *tree
     {
         return Ok(commit);
     }
     let commit = attempt.ports.vcs.commit(tree, std::slice::from_ref(start), message)?;
-    attempt.close().commit = Some(commit.clone());
+    attempt.found().commit = Some(commit.clone());
     attempt.save_state()?;
     Ok(commit)
 }
@@ -73,7 +71,7 @@ pub(crate) fn commit_once(
 /// Pushes the kept work to the same name on the remote, unless it holds something that must not leave this machine.
 fn back_up(attempt: &mut Attempt<'_>, name: &str) {
     let ports = attempt.ports;
-    if attempt.close().dangerous != Some(false) {
+    if attempt.found().dangerous != Some(false) {
         attempt.note("the work is kept here only: it holds, or may hold, something dangerous");
         return;
     }

@@ -27,7 +27,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
     let looked = judge(attempt, &task)?;
     keep(attempt, &looked);
     let report = looked.report;
-    if attempt.close().dangerous.is_none() {
+    if attempt.found().dangerous.is_none() {
         let why = "which credentials the worker was given was not kept";
         return Err(Failure::inside(CloseStep::ScopeCheck, why).into());
     }
@@ -52,7 +52,7 @@ pub(crate) fn check(attempt: &mut Attempt<'_>) -> Step {
 /// Computes the files for a comment, where the scope check did not run. A failure means that nothing is known, and never
 /// makes a failed close fail harder (C3.5). The board must be here.
 pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
-    if attempt.close().judged {
+    if attempt.found().judged {
         return;
     }
     let task = match attempt.ports.board.task(attempt.id()) {
@@ -68,7 +68,7 @@ pub(crate) fn look_at_files(attempt: &mut Attempt<'_>) {
 
 /// Finds out whether the tree may leave this machine, where the scope check did not run: no task is needed for that.
 pub(crate) fn look_for_danger(attempt: &mut Attempt<'_>) {
-    if attempt.close().dangerous.is_some() {
+    if attempt.found().dangerous.is_some() {
         return;
     }
     match changed(attempt) {
@@ -88,20 +88,20 @@ fn keep(attempt: &mut Attempt<'_>, Looked { report, generated }: &Looked) {
     let forbidden =
         shown(|class| matches!(class, ScopeClass::Forbidden(_) | ScopeClass::Dangerous(_)));
     let undeclared = report.files.iter().filter(|file| file.class == ScopeClass::InScope);
-    let close = attempt.close();
-    close.forbidden_files = forbidden;
-    close.review_files = report.for_review().collect();
-    close.undeclared = undeclared.map(|file| &file.path).collect();
-    close.files = report.files.iter().map(|file| &file.path).collect();
-    close.generated = generated.iter().collect();
-    close.judged = true;
+    let found = attempt.found();
+    found.forbidden_files = forbidden;
+    found.review_files = report.for_review().collect();
+    found.undeclared = undeclared.map(|file| &file.path).collect();
+    found.files = report.files.iter().map(|file| &file.path).collect();
+    found.generated = generated.iter().collect();
+    found.judged = true;
     keep_danger(attempt, report.holds_danger);
 }
 
 /// Without knowing the credentials that were handed out, a tree is never called harmless.
 fn keep_danger(attempt: &mut Attempt<'_>, found: bool) {
     let searched = attempt.state.handed_out.is_some();
-    attempt.close().dangerous = (found || searched).then_some(found);
+    attempt.found().dangerous = (found || searched).then_some(found);
 }
 
 /// Every changed file with its class, and beside them those that were generated.
@@ -156,10 +156,8 @@ fn changed(attempt: &Attempt<'_>) -> Result<Changed, PortError> {
             to_judge(change, origin, holding.contains(&change.path))
         })
         .collect();
-    let close = attempt.state.close.as_ref();
     // One of them fails the check as well as all.
-    let nested = close.map(|close| close.nested.items.clone()).unwrap_or_default();
-    judged.extend(nested.iter().map(|path| Change {
+    judged.extend(attempt.state.found.nested.items.iter().map(|path| Change {
         path: TreePath::new(path.as_bytes()),
         status: ChangeStatus::Added,
         content: Content::NestedRepository,

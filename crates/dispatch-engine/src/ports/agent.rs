@@ -137,7 +137,7 @@ pub struct AgentLaunch {
 
 /// The worker's requests to the board (W2).
 pub trait Mailbox {
-    /// Waits until a request comes that was not there before, at most for `limit`.
+    /// Waits until there is a request that can be taken, at most for `limit`.
     fn wait(&self, limit: Duration);
 
     /// The next request, if there is one.

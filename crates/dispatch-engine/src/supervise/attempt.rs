@@ -75,100 +75,54 @@ pub(crate) struct AttemptState {
     pub(crate) limit_resets_at: Option<String>,
     /// Tool calls that were denied.
     pub(crate) denials: Listed,
-    /// The close, once it began.
-    pub(crate) close: Option<CloseState>,
+    /// What is left to do of the close and what was done, once it began.
+    pub(crate) close: Option<CloseRun>,
+    /// What its steps found out.
+    pub(crate) found: Findings,
 }
 
 /// What the steps of a close found out, kept with the journal (C1.4).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub(crate) struct CloseState {
-    /// What is left to do and what was done.
-    pub(crate) run: CloseRun,
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub(crate) struct Findings {
     /// The frozen tree.
-    #[serde(default)]
     pub(crate) tree: Option<TreeId>,
     /// Repositories found inside the slot, shown.
-    #[serde(default)]
     pub(crate) nested: Listed,
     /// What could not be put into the tree, with why.
-    #[serde(default)]
     pub(crate) left_out: Listed,
     /// Generated files, which neither scope nor a person has to look at (C6).
-    #[serde(default)]
     pub(crate) generated: Listed,
     /// Which entries of `generated` ran: what their outputs match is generated.
-    #[serde(default)]
     pub(crate) generators: BTreeSet<usize>,
     /// Changed files that no formatter covers.
-    #[serde(default)]
     pub(crate) uncovered: Listed,
     /// The changed files, shown.
-    #[serde(default)]
     pub(crate) files: Listed,
     /// Files for a person to look at, with their class.
-    #[serde(default)]
     pub(crate) review_files: Listed,
     /// Files that the task does not declare and the lane lets through.
-    #[serde(default)]
     pub(crate) undeclared: Listed,
     /// Files that no lane may touch, with their class (C3.5).
-    #[serde(default)]
     pub(crate) forbidden_files: Listed,
     /// Whether the classes of the tree's files are known.
-    #[serde(default)]
     pub(crate) judged: bool,
     /// Whether the tree holds what must not leave this machine; unknown until it was looked for (C10.1).
-    #[serde(default)]
     pub(crate) dangerous: Option<bool>,
     /// The test command that passed.
-    #[serde(default)]
     pub(crate) test: Option<String>,
     /// Whether a formatter or a linter ran, and so proved something.
-    #[serde(default)]
     pub(crate) linted: bool,
     /// What the reviewer said.
-    #[serde(default)]
     pub(crate) review: Option<String>,
     /// The work of this attempt, once it is saved.
-    #[serde(default)]
     pub(crate) saved: Option<CommitId>,
     /// The commit made of the tree.
-    #[serde(default)]
     pub(crate) commit: Option<CommitId>,
     /// Whether the comment about the proposal was written.
-    #[serde(default)]
     pub(crate) announced: bool,
     /// What the attempt is held against, once that is decided.
-    #[serde(default)]
     pub(crate) tally: Option<Tally>,
-}
-
-impl CloseState {
-    pub(crate) const fn new(run: CloseRun) -> Self {
-        Self {
-            run,
-            tree: None,
-            nested: Listed::EMPTY,
-            left_out: Listed::EMPTY,
-            generated: Listed::EMPTY,
-            generators: BTreeSet::new(),
-            uncovered: Listed::EMPTY,
-            files: Listed::EMPTY,
-            review_files: Listed::EMPTY,
-            undeclared: Listed::EMPTY,
-            forbidden_files: Listed::EMPTY,
-            judged: false,
-            dangerous: None,
-            test: None,
-            linted: false,
-            review: None,
-            saved: None,
-            commit: None,
-            announced: false,
-            tally: None,
-        }
-    }
 }
 
 /// An attempt under the supervisor that owns it.
@@ -303,32 +257,26 @@ impl<'a> Attempt<'a> {
 
     /// The work of this attempt, once it is saved; the record may name an earlier one's.
     pub(crate) fn saved(&self) -> Option<&CommitId> {
-        self.state.close.as_ref().and_then(|close| close.saved.as_ref())
+        self.state.found.saved.as_ref()
     }
 
     /// Forgets what was found out about another tree.
     pub(crate) fn freeze_as(&mut self, tree: TreeId) {
-        let close = self.close();
-        if close.tree.as_ref() != Some(&tree) {
-            close.judged = false;
-            close.dangerous = None;
-            close.files = Listed::default();
-            close.review_files = Listed::default();
-            close.undeclared = Listed::default();
-            close.forbidden_files = Listed::default();
+        let found = self.found();
+        if found.tree.as_ref() != Some(&tree) {
+            found.judged = false;
+            found.dangerous = None;
+            found.files = Listed::default();
+            found.review_files = Listed::default();
+            found.undeclared = Listed::default();
+            found.forbidden_files = Listed::default();
         }
-        close.tree = Some(tree);
+        found.tree = Some(tree);
     }
 
-    /// The close's findings; the close has begun wherever this is called.
-    pub(crate) fn close(&mut self) -> &mut CloseState {
-        let empty = || {
-            CloseState::new(CloseRun::new(dispatch_close::plan::ClosePlan {
-                steps: Vec::new(),
-                failure: None,
-            }))
-        };
-        self.state.close.get_or_insert_with(empty)
+    /// What the steps of the close found out.
+    pub(crate) fn found(&mut self) -> &mut Findings {
+        &mut self.state.found
     }
 
     /// Checks under our lock that the attempt is still ours (D9.7).

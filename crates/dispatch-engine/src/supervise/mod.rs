@@ -21,7 +21,7 @@ use dispatch_core::names::Outcome;
 use dispatch_core::triage::Lane;
 
 pub use self::attempt::Environment;
-pub(crate) use self::attempt::{Asked, Attempt, CloseState, Ran};
+pub(crate) use self::attempt::{Asked, Attempt, Ran};
 pub(crate) use self::environment::command_environment;
 pub(crate) use self::outcome::{tally, write_outcome};
 pub(crate) use self::provision::{ProvisionEnd, Where, provision};

@@ -16,7 +16,6 @@ pub(crate) fn write_outcome(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result
         Some(Value::Object(ended)) => ended.clone(),
         _ => Map::new(),
     };
-    let close = attempt.state.close.as_ref();
     let rest = json!({
         "taskId": attempt.record.task_id,
         "attempt": attempt.record.attempt,
@@ -32,7 +31,7 @@ pub(crate) fn write_outcome(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result
         "failure": failure,
         "base": attempt.record.base,
         "start": attempt.record.start,
-        "tree": close.and_then(|close| close.tree.clone()),
+        "tree": attempt.state.found.tree,
         "saved": attempt.saved(),
         "pr": if failure.is_none() { json!(attempt.record.pr) } else { Value::Null },
     });
@@ -47,7 +46,7 @@ pub(crate) fn write_outcome(attempt: &mut Attempt<'_>, run: &CloseRun) -> Result
 /// What the attempt is held against (D4 guard 5), decided once. A supervisor that was stopped since it showed no sign of
 /// life was not stopped by a person.
 pub(crate) fn tally(attempt: &mut Attempt<'_>, run: &CloseRun) -> Tally {
-    if let Some(decided) = attempt.close().tally {
+    if let Some(decided) = attempt.found().tally {
         return decided;
     }
     let tally = run.failure().map_or(Tally::Counted, |failure| failure.disposition.tally());
@@ -56,6 +55,6 @@ pub(crate) fn tally(attempt: &mut Attempt<'_>, run: &CloseRun) -> Tally {
         (Tally::Excused, Ok(Some(Request::Stop))) => Tally::Fault,
         (tally, _) => tally,
     };
-    attempt.close().tally = Some(tally);
+    attempt.found().tally = Some(tally);
     tally
 }

@@ -33,7 +33,7 @@ pub(crate) fn resume(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop
             Ok(Some(CloseRun::new(plan)))
         }
         Phase::Closing(_) => {
-            let kept = attempt.state.close.as_ref().map(|close| close.run.clone());
+            let kept = attempt.state.close.clone();
             Ok(Some(kept.unwrap_or_else(|| CloseRun::new(lost_plan(attempt, Lost::Supervisor)))))
         }
         Phase::Ended => held(attempt),
@@ -49,7 +49,7 @@ fn held(attempt: &mut Attempt<'_>) -> Result<Option<CloseRun>, Stop> {
         return Ok(None);
     }
     // The close it ended with said why; only the saving is still to be done.
-    let failure = attempt.state.close.as_ref().and_then(|close| close.run.plan.failure.clone());
+    let failure = attempt.state.close.as_ref().and_then(|run| run.plan.failure.clone());
     let steps = vec![CloseStep::Freeze, CloseStep::SaveWork, CloseStep::ReleaseSlot];
     Ok(Some(CloseRun::new(ClosePlan { steps, failure })))
 }

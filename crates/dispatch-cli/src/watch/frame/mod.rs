@@ -42,7 +42,7 @@ pub(super) enum Mode {
     /// The log of a task.
     Log(TaskId),
     /// The question whether to cancel a task.
-    Sure(TaskId),
+    ConfirmCancel(TaskId),
 }
 
 /// Everything that is shown.
@@ -468,7 +468,7 @@ fn footer(sheet: &mut Sheet, view: &View<'_>, live: bool) {
             let keys = ["esc back", "q quit", "1-9 another"];
             sheet.flow("", Tone::Faint, &keys.map(str::to_owned));
         }
-        Mode::Sure(id) => {
+        Mode::ConfirmCancel(id) => {
             let text = format!("Cancel {id} and keep its work? y / n");
             sheet.add(&[(Tone::Wait, &text)]);
         }

@@ -158,7 +158,7 @@ fn r2_2_the_view_at_eighty_columns() {
 #[test]
 fn r2_2_the_view_at_forty_columns() {
     let size = Size { columns: 40, rows: Some(24) };
-    insta::assert_snapshot!(draw(size, Paint::Plain, &Mode::Sure(id("T-5"))).join("\n"));
+    insta::assert_snapshot!(draw(size, Paint::Plain, &Mode::ConfirmCancel(id("T-5"))).join("\n"));
 }
 
 /// What a person has to do stands at the end of a problem, and is read at every usual width.
@@ -226,7 +226,7 @@ fn r2_2_the_view_fits_every_terminal() {
     for paint in [Paint::Plain, Paint::Colours] {
         for columns in 1..100 {
             for rows in [1, 2, 5, 10, 24, 60] {
-                for mode in [Mode::Overview, Mode::Log(id("T-5")), Mode::Sure(id("T-5"))] {
+                for mode in [Mode::Overview, Mode::Log(id("T-5")), Mode::ConfirmCancel(id("T-5"))] {
                     let size = Size { columns, rows: Some(rows) };
                     let lines = draw(size, paint, &mode);
                     assert_eq!(lines.len(), rows, "{size:?}");
