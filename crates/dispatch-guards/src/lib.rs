@@ -22,8 +22,8 @@
 //!   of the sets of commands they admit. Of two file patterns it is exact below one anchor, bracket
 //!   expressions aside. Where it cannot be decided the answer is [`Overlaps`], which leads to a refusal.
 //! - A composed surface with no conflict grants nothing that its lists do not: whatever the loaded
-//!   settings add is granted already or denied. No denial that is added for them overlaps a granted
-//!   rule. A surface with a conflict gives no lists at all.
+//!   settings add is granted already or denied. No denial that is added for them takes away anything
+//!   granted. A surface with a conflict gives no lists at all.
 //! - [`permission::SettingsFile`] takes no file that the agent would drop whole, and none that widens a
 //!   worker otherwise than by rules, which alone can be denied.
 //! - [`permission::lint`] names every recorded way in which a rule of the measured agent grants
@@ -34,7 +34,7 @@
 //!
 //! # What is not promised
 //!
-//! **A deny is a guard rail for honest commands, not a boundary.** Under a wide grant it is walked
+//! **A deny is a guard rail for honest commands, not a boundary (P4.5).** Under a wide grant it is walked
 //! around by a quoted argument, an option before the sub-command, a path to the program, `bash -c`, a
 //! subshell, a substitution, or ten thousand characters. The boundary is narrow grants plus
 //! confinement by the kernel, and neither of the two alone:

@@ -234,16 +234,33 @@ pub(crate) fn takes_in_wrapper(pattern: &ShellPattern) -> bool {
         && wrapper_names().chain(ALLOW_VARIABLES.iter().copied()).any(|name| name.starts_with(head))
 }
 
+/// Whether a pattern admits any command behind a variable or a wrapper, so that a denial of whatever
+/// command takes part of it away [d_bashallow-40, d_env-01].
+pub(crate) fn is_open_to_denials(pattern: &ShellPattern) -> bool {
+    peel_seen_by(pattern, Side::Deny) == Peeled::Anything
+}
+
 /// Takes variables and wrappers off the start of a pattern, generously: words that could be options
 /// or values of the wrapper are skipped.
 pub(crate) fn peel(pattern: &ShellPattern) -> Peeled {
+    peel_seen_by(pattern, Side::Allow)
+}
+
+/// Who looks at the command behind a wrapper or a variable where nothing of it is fixed.
+#[derive(Debug, Clone, Copy)]
+enum Side {
+    Allow,
+    Deny,
+}
+
+fn peel_seen_by(pattern: &ShellPattern, side: Side) -> Peeled {
     let head = pattern.head();
     let words: Vec<(usize, &str)> = word_offsets(head);
     let mut inner = Vec::new();
     let mut waiting = vec![Place { at: 0, behind: Behind::Start }];
     while let Some(place) = waiting.pop() {
         let Some((offset, word)) = words.get(place.at) else {
-            if is_open(pattern, &place.behind) {
+            if is_open(pattern, &place.behind, side) {
                 return Peeled::Anything;
             }
             continue;
@@ -315,14 +332,15 @@ impl Place {
 }
 
 /// Whether a pattern whose fixed words are all taken by wrappers admits any command behind them.
-fn is_open(pattern: &ShellPattern, behind: &Behind) -> bool {
+fn is_open(pattern: &ShellPattern, behind: &Behind, side: Side) -> bool {
     match pattern {
         ShellPattern::Everything | ShellPattern::Glob(_) => !matches!(behind, Behind::Start),
         // What follows `sudo` or `FOO=1` is no command of another rule: only a deny sees it.
-        ShellPattern::Stem(_) => match behind {
-            Behind::Start => false,
-            Behind::Variable(by_allow) => *by_allow,
-            Behind::Wrapper(wrapper, _) => wrapper.allow.is_some(),
+        ShellPattern::Stem(_) => match (behind, side) {
+            (Behind::Start, _) => false,
+            (Behind::Variable(_) | Behind::Wrapper(..), Side::Deny) => true,
+            (Behind::Variable(by_allow), Side::Allow) => *by_allow,
+            (Behind::Wrapper(wrapper, _), Side::Allow) => wrapper.allow.is_some(),
         },
         ShellPattern::Text(_) | ShellPattern::Nothing => false,
     }

@@ -262,7 +262,7 @@ fn narrow_rules_cover_what_the_facts_say(allow: &str, command: &str, expected: &
     assert_eq!(answer(&[allow], &[], command), expected);
 }
 
-/// F7: what a deny sees and what walks around it. An allowed danger must never be
+/// P4.5, F7: what a deny sees and what walks around it. An allowed danger must never be
 /// answered as denied.
 #[test_case("git push", "denied"; "plain")]
 #[test_case("sudo -u x env A=1 git push", "denied"; "wrappers nest")]

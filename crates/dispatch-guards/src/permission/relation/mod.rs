@@ -8,7 +8,7 @@ use super::files::RuleSource;
 use super::rule::{Rule, collapse};
 use super::shell::ShellPattern;
 use super::tools;
-use super::wrappers::{Peeled, peel, takes_in_wrapper};
+use super::wrappers::{Peeled, is_open_to_denials, peel, takes_in_wrapper};
 
 /// How two rules lie to each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -96,6 +96,10 @@ pub(crate) struct PreparedRule {
     /// compounds nor begin with a variable or a wrapper.
     plain_head: Option<PlainHead>,
     kind: Kind,
+    /// Whether it admits some command of the shell.
+    names_commands: bool,
+    /// Whether it admits any command behind a program or a variable that a denial looks through.
+    open_to_denials: bool,
 }
 
 /// What two rules are told apart by at a glance.
@@ -140,7 +144,10 @@ impl PreparedRule {
     pub(crate) fn new(placed: PlacedRule) -> Self {
         let plain_head = PlainHead::of(&placed.rule);
         let kind = Kind::of(&placed.rule, plain_head.as_ref());
-        Self { placed, plain_head, kind }
+        let commands = shell_pattern(&placed.rule);
+        let names_commands = commands.as_ref().is_some_and(|it| *it != ShellPattern::Nothing);
+        let open_to_denials = commands.as_ref().is_some_and(is_open_to_denials);
+        Self { placed, plain_head, kind, names_commands, open_to_denials }
     }
 
     pub(crate) fn granted(text: &str) -> Self {
@@ -159,14 +166,28 @@ impl PreparedRule {
         }
         relation_placed(&self.placed, &other.placed)
     }
+
+    /// As [`Self::relate`], where this rule would be denied: `sudo x` is no `x` to an allow, and is one
+    /// to a deny.
+    pub(crate) fn relate_denied(&self, granted: &Self) -> Relation {
+        match self.relate(granted) {
+            Relation::Disjoint if self.names_commands && granted.open_to_denials => {
+                Relation::Overlaps
+            }
+            relation => relation,
+        }
+    }
+}
+
+/// What a rule of the shell admits; none for a rule of another tool, and for the bare one.
+fn shell_pattern(rule: &Rule) -> Option<ShellPattern> {
+    let spec = rule.spec().filter(|_| rule.tool() == Some("Bash"))?;
+    Some(ShellPattern::parse(spec))
 }
 
 impl PlainHead {
     fn of(rule: &Rule) -> Option<Self> {
-        if rule.tool() != Some("Bash") {
-            return None;
-        }
-        let pattern = ShellPattern::parse(rule.spec()?);
+        let pattern = shell_pattern(rule)?;
         let complete = match pattern {
             ShellPattern::Stem(_) => true,
             ShellPattern::Glob(_) => false,

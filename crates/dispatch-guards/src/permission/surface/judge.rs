@@ -65,7 +65,7 @@ fn judge(
     granted: &[(Grant, PreparedRule)],
 ) -> Judgement {
     for (grant, prepared) in granted {
-        let relation = widest.relate(prepared);
+        let relation = widest.relate_denied(prepared);
         if relation.reversed().covers() {
             return Judgement::Kept;
         }

@@ -1,4 +1,5 @@
 use proptest::prelude::*;
+use test_case::test_case;
 
 use super::super::relation::relation;
 use super::*;
@@ -62,6 +63,59 @@ fn p5_4_a_loaded_rule_that_means_everything_is_a_conflict() {
         assert_eq!(surface.conflicts.len(), 1, "{rule}");
         assert!(surface.denied.is_empty(), "{rule}");
     }
+}
+
+/// P5.4, P5.5: a denial sees the command behind `sudo` or a variable, where an allow does not
+/// [d_bashallow-40, d_env-01].
+#[test_case("Bash(sudo:*)"; "a wrapper")]
+#[test_case("Bash(sudo -u x:*)"; "a wrapper with an option")]
+#[test_case("Bash(env:*)"; "a wrapper that sets variables")]
+#[test_case("Bash(timeout 5 sudo:*)"; "a wrapper in a wrapper")]
+#[test_case("Bash(FOO=1:*)"; "a variable")]
+fn p5_4_a_loaded_command_that_a_grant_runs_behind_a_wrapper_is_a_conflict(granted: &str) {
+    let of = |rule: &str| compose(&lane(&[granted], &[]), &TaskRules::default(), &[user(&[rule])]);
+    for rule in ["Bash(x:*)", "Bash(x)", "Bash(x *y)"] {
+        let surface = of(rule);
+        assert_eq!(denied(&surface), [""; 0], "{rule}");
+        let found = &surface.conflicts[0];
+        assert_eq!((found.loaded.as_str(), found.granted.rule.as_str()), (rule, granted));
+        assert_eq!(found.relation, Relation::Overlaps);
+    }
+    for rule in ["Bash(:*)", "Edit(//x/**)", "mcp__srv"] {
+        assert_eq!(of(rule).conflicts, [], "{rule} bears on no command");
+    }
+}
+
+/// The other way round nothing is lost: `sudo:*` denied leaves `x`.
+#[test]
+fn p5_4_a_loaded_wrapper_is_denied_beside_the_commands_it_could_run() {
+    let granted = lane(&["Bash(x:*)", "Bash(sudo ls)"], &[]);
+    let surface = compose(&granted, &TaskRules::default(), &[user(&["Bash(doas:*)"])]);
+    assert_eq!(denied(&surface), ["Bash(doas:*)"]);
+    let apart = compose(&granted, &TaskRules::default(), &[user(&["Bash(y:*)"])]);
+    assert_eq!(denied(&apart), ["Bash(y:*)"], "what runs behind `sudo` is fixed");
+}
+
+/// P5.2: the first source wins, and the same text from another source counts where it means other paths.
+#[test]
+fn p5_2_a_rule_of_two_files_is_loaded_once_where_it_means_the_same() {
+    let rules = ["Bash(gh:*)", "Edit(/src/**)"];
+    let project = LoadedFile {
+        source: RuleSource::Project,
+        file: "project.json".to_owned(),
+        allow: own(&rules),
+    };
+    let surface = compose(&lane(&[], &[]), &TaskRules::default(), &[user(&rules), project]);
+    let loaded: Vec<_> = surface
+        .loaded
+        .iter()
+        .map(|loaded| (loaded.file.as_str(), loaded.placed.rule.to_string()))
+        .collect();
+    let of = |file, rule: &str| (file, rule.to_owned());
+    assert_eq!(
+        loaded,
+        [of("user.json", rules[0]), of("user.json", rules[1]), of("project.json", rules[1])]
+    );
 }
 
 /// A dead text of a settings file grants nothing and must not break the deny list.
@@ -129,6 +183,29 @@ fn p4_4_lists_that_do_not_fit_refuse() {
         compose(&long, &TaskRules::default(), &[]).lists(),
         Err(SurfaceError::RuleTooLong { .. })
     ));
+}
+
+/// P4.4: with the byte that ends each argument the limits are what just fits.
+#[test]
+fn p4_4_lists_that_just_fit_pass() {
+    let rule = |mark: char, bytes: usize| {
+        let around = "Bash()\0".len();
+        format!("Bash({})", mark.to_string().repeat(bytes - around))
+    };
+    let lists = |deny: Vec<String>| {
+        let rules = LaneRules { deny, ..LaneRules::default() };
+        compose(&rules, &TaskRules::default(), &[]).lists()
+    };
+    assert!(lists(vec![rule('a', MAX_RULE_BYTES)]).is_ok());
+    assert_eq!(
+        lists(vec![rule('a', MAX_RULE_BYTES + 1)]),
+        Err(SurfaceError::RuleTooLong { bytes: MAX_RULE_BYTES + 1 })
+    );
+    let eighth = MAX_LIST_BYTES / 8;
+    let mut full: Vec<String> = ('a'..='h').map(|mark| rule(mark, eighth)).collect();
+    assert!(lists(full.clone()).is_ok());
+    full[0] = rule('a', eighth + 1);
+    assert_eq!(lists(full), Err(SurfaceError::TooLong { bytes: MAX_LIST_BYTES + 1 }));
 }
 
 fn arb_rules() -> impl Strategy<Value = Vec<String>> {
