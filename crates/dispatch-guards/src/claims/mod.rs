@@ -122,8 +122,7 @@ fn split_extension(path: &str) -> Option<(&str, &str)> {
     let name_start = path.rfind('/').map_or(0, |slash| slash + 1);
     let name = &path[name_start..];
     let dot = name.rfind('.')?;
-    let is_test = name.match_indices(".test.").any(|(at, text)| at + text.len() < name.len());
-    if dot == 0 || dot + 1 == name.len() || is_test {
+    if dot == 0 || dot + 1 == name.len() || name.contains(".test.") {
         return None;
     }
     Some((&path[..name_start + dot], &path[name_start + dot..]))
@@ -270,18 +269,12 @@ impl Claims {
         busy: &Self,
         looked_at: impl Fn(&Claim, &Claim) -> bool,
     ) -> Option<Overlap> {
-        let mut smallest: Option<(&Claim, &Claim)> = None;
-        for (own, footprint) in &self.footprints {
-            for (other, _) in busy.footprints.iter().filter(|(_, other)| footprint.overlaps(other))
-            {
-                let pair = (&self.entries[*own], &busy.entries[*other]);
-                if looked_at(pair.0, pair.1) && smallest.is_none_or(|found| pair < found) {
-                    smallest = Some(pair);
-                }
-            }
-        }
-        smallest
-            .map(|(candidate, busy)| Overlap { candidate: candidate.clone(), busy: busy.clone() })
+        let overlapping = self.footprints.iter().flat_map(|(own, footprint)| {
+            let others = busy.footprints.iter().filter(|(_, other)| footprint.overlaps(other));
+            others.map(|(other, _)| (&self.entries[*own], &busy.entries[*other]))
+        });
+        let (candidate, busy) = overlapping.filter(|(own, other)| looked_at(own, other)).min()?;
+        Some(Overlap { candidate: candidate.clone(), busy: busy.clone() })
     }
 }
 

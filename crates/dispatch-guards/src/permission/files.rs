@@ -348,12 +348,6 @@ impl Automaton {
 
     fn add_name(&mut self, start: usize, tokens: &[Token]) -> Option<usize> {
         let mut at = start;
-        // A loop on the first place would be shared with a `**` before it.
-        if tokens.first() == Some(&Token::Many) {
-            let own = self.add();
-            self.jumps[at].push(own);
-            at = own;
-        }
         for token in tokens {
             match token {
                 Token::Many => {

@@ -198,8 +198,6 @@ enum Step {
     One(char),
     /// Any text.
     Any,
-    /// The pattern may end here.
-    MayEnd,
 }
 
 /// Pairs of places in two patterns that a walk may come to.
@@ -251,21 +249,18 @@ impl Walk {
             (Some(Step::Any), Some(Step::Any)) => go(i, j, FRESH),
             _ => {}
         }
-        // A star may stand for nothing, and an optional end need not be taken.
-        if matches!(self.a.get(i), Some(Step::Any | Step::MayEnd)) {
+        // A star may stand for nothing.
+        if self.a.get(i) == Some(&Step::Any) {
             waiting.push((i + 1, j, blank));
         }
-        if matches!(self.b.get(j), Some(Step::Any | Step::MayEnd)) {
+        if self.b.get(j) == Some(&Step::Any) {
             waiting.push((i, j + 1, blank));
         }
     }
 }
 
 fn may_end(steps: &[Step], at: usize) -> bool {
-    steps.get(at..).is_some_and(|rest| {
-        rest.iter().take_while(|step| !matches!(step, Step::One(_))).any(|s| *s == Step::MayEnd)
-            || rest.iter().all(|step| *step == Step::Any)
-    })
+    steps.get(at..).is_some_and(|rest| rest.iter().all(|step| *step == Step::Any))
 }
 
 fn steps(pattern: &ShellPattern) -> Vec<Step> {
@@ -273,10 +268,10 @@ fn steps(pattern: &ShellPattern) -> Vec<Step> {
         ShellPattern::Everything => vec![Step::Any],
         ShellPattern::Nothing => vec![Step::One('\0')],
         ShellPattern::Text(text) => text.chars().map(Step::One).collect(),
+        // The words alone are left out: a glob that admits them admits them twice over as well.
         ShellPattern::Stem(stem) => {
-            let mut steps: Vec<Step> = stem.chars().map(Step::One).collect();
-            steps.extend([Step::MayEnd, Step::One(' '), Step::Any]);
-            steps
+            let words = stem.chars().map(Step::One);
+            words.chain([Step::One(' '), Step::Any]).collect()
         }
         ShellPattern::Glob(pieces) => {
             let mut steps = Vec::new();
