@@ -207,6 +207,8 @@ const WRITTEN: &[&str] = &[
     "Bash(:*)",
     "Bash(a",
     "Bash a)",
+    "a)",
+    "Bash(\"a\" ; b)",
     "Bash(a))",
     "Bash(a) b",
     "Bash((a)",

@@ -63,6 +63,12 @@ use crate::permission::files::FilePattern;
 #[test_case("Bash(FOO=1:*)", "Bash(mycmd:*)", Relation::Disjoint; "an allow does not look through another variable")]
 #[test_case("Bash(tim* b)", "Bash(mycmd:*)", Relation::Overlaps; "a star in the name of a wrapper")]
 #[test_case("Bash(mk* b)", "Bash(mycmd:*)", Relation::Disjoint; "a star in the name of another program")]
+#[test_case("Bash(mycmd * run)", "Bash(mycmd * stop)", Relation::Disjoint; "globs that begin alike and end in other words")]
+#[test_case("Bash(mycmd:*)", "Bash(my*cmd)", Relation::Overlaps; "words that a glob admits alone and followed by themselves")]
+#[test_case("Bash(mycmd \"a\" && foo b)", "Bash(foo:*)", Relation::Overlaps; "an operator behind quotes parts a compound")]
+#[test_case("Bash(mycmd \"a && foo b\")", "Bash(foo:*)", Relation::Disjoint; "an operator in quotes parts nothing")]
+#[test_case("Skill(domain:a)", "Skill(domain:b)", Relation::Overlaps; "a host means something to the web tool alone")]
+#[test_case("Skill(domain:*)", "Skill(domain:b)", Relation::Overlaps; "a star in what another tool takes is not known to be one")]
 fn p3_relation(a: &str, b: &str, expected: Relation) {
     let (a, b) = (Rule::parse(a), Rule::parse(b));
     assert_eq!(relation(&a, &b), expected);
@@ -110,6 +116,10 @@ fn p3_a_path_is_matched_against_many_stars_in_bounded_time() {
     let (name, path) = ("a".repeat(2000), "a/".repeat(500));
     assert!(!pattern(&format!("/{}b", "*a".repeat(200))).matches(&name));
     assert!(!pattern(&format!("/{}b", "**/a/".repeat(100))).matches(path.trim_end_matches('/')));
+}
+
+fn prepared(rule: &Rule) -> PreparedRule {
+    PreparedRule::new(PlacedRule { rule: rule.clone(), source: RuleSource::CommandLine })
 }
 
 fn arb_rule() -> impl Strategy<Value = Rule> {
@@ -171,9 +181,7 @@ proptest! {
     /// The short way says the same as the long one.
     #[test]
     fn a_prepared_rule_relates_as_the_rule(a in arb_rule(), b in arb_rule()) {
-        let place = |rule: &Rule| PlacedRule { rule: rule.clone(), source: RuleSource::CommandLine };
-        let (x, y) = (PreparedRule::new(place(&a)), PreparedRule::new(place(&b)));
-        prop_assert_eq!(x.relate(&y), relation(&a, &b));
+        prop_assert_eq!(prepared(&a).relate(&prepared(&b)), relation(&a, &b));
     }
 
     /// P3: reflexive, symmetric, and covering is transitive.
@@ -285,6 +293,10 @@ const EACH_AGAINST_EACH: &[&str] = &[
     "mcp__s__a*",
     "mcp__*",
     "mcp__t__a",
+    "mcp__s__a(b)",
+    "mcp__s__a(c)",
+    "mcp__t__a(b)",
+    "W*(b)",
     "*",
     "W*",
     "NoSuchTool",
@@ -306,6 +318,8 @@ fn each_kind_of_rule_against_each() {
     for (a, text) in rules.iter().zip(EACH_AGAINST_EACH) {
         let row: String = rules.iter().map(|b| sign(relation(a, b))).collect();
         table.push(format!("{row}  {text}"));
+        let short_way = rules.iter().map(|b| sign(prepared(a).relate(&prepared(b))));
+        assert_eq!(row, short_way.collect::<String>(), "{text}, read once and held against each");
     }
     insta::assert_snapshot!(table.join("\n"));
 }

@@ -1,8 +1,9 @@
+mod properties;
+
 use camino::Utf8Path;
 use dispatch_core::board::{Found, assemble};
 use dispatch_core::board_config::BoardConfig;
 use dispatch_core::names::{BlockReason, WaitReason};
-use proptest::prelude::*;
 use test_case::test_case;
 
 use super::*;
@@ -423,6 +424,27 @@ fn guard_7_concludes_nothing_from_an_incomplete_board() {
     assert_said(&unseen, "7", "board-incomplete");
 }
 
+/// D4: the guards by number and name, in the order they are asked.
+#[test]
+fn d4_guards_have_their_numbers_and_names() {
+    let named: Vec<String> =
+        Guard::ALL.map(|guard| format!("{} {}", guard.number(), guard.name())).to_vec();
+    assert_eq!(
+        named,
+        [
+            "1 readiness",
+            "1b permissions",
+            "2 tier",
+            "3 paths",
+            "4 dependencies",
+            "4b parent-branch",
+            "5 attempts",
+            "6 capacity",
+            "7 claims"
+        ]
+    );
+}
+
 /// D4: the first that does not launch decides, and all are kept.
 #[test]
 fn d4_the_first_guard_in_order_decides() {
@@ -456,40 +478,4 @@ fn k6_a_printed_input_evaluates_to_the_same() {
 #[test]
 fn every_sentence_has_both_languages_with_the_same_values() {
     assert_eq!(GuardMessage::faults(), []);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
-
-    /// Free text of a description never changes a decision, and cannot forge one (prose-proof).
-    #[test]
-    fn prose_changes_nothing(prose in "[ -~]{0,60}") {
-        prop_assume!(!prose.contains(':') && !prose.contains("<!--") && !prose.contains("---"));
-        let described = snapshot_of(READY, &format!("{FILES}\n\nSome words. {prose}"), &[]);
-        prop_assert_eq!(said(&described), ("-".to_owned(), "launch".to_owned()));
-    }
-
-    /// More room, more attempts and fewer busy tasks never hold more (monotone).
-    #[test]
-    fn less_in_the_way_never_holds_more(
-        free in 0_usize..3, running in 0_u32..3, max_parallel in 0_u32..3, counted in 0_u32..5,
-        uncounted in 0_u32..7, busy in any::<bool>()
-    ) {
-        let build = |free, running, counted, uncounted, busy: bool| {
-            let mut snapshot = with_busy("status: In Progress\n", "Files to touch:\n- src/");
-            if !busy {
-                snapshot.claims.clear();
-            }
-            snapshot.slots.free = free;
-            snapshot.attempts = AttemptCounts { counted, uncounted, excused: 0 };
-            let lane = snapshot.limits.lanes.get_mut(&Lane::Local).unwrap();
-            (lane.running, lane.max_parallel) = (running, max_parallel);
-            snapshot.evaluate().unwrap().verdict().launches()
-        };
-        if build(free, running, counted, uncounted, busy) {
-            prop_assert!(build(free + 1, running, counted, uncounted, busy));
-            prop_assert!(build(free, running.saturating_sub(1), counted, uncounted, false));
-            prop_assert!(build(free, running, counted.saturating_sub(1), uncounted.saturating_sub(1), busy));
-        }
-    }
 }
