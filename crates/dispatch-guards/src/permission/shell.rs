@@ -49,7 +49,7 @@ impl ShellPattern {
         let pieces = pieces(&collapse(spec.trim()));
         match pieces.as_slice() {
             stars if stars.iter().all(|piece| *piece == Piece::Star) => Self::Everything,
-            [Piece::Text(text), Piece::Star] if text.len() > 1 && text.ends_with(' ') => {
+            [Piece::Text(text), Piece::Star] if text.ends_with(' ') => {
                 Self::Stem(text.trim_end().to_owned())
             }
             _ => Self::Glob(pieces),
@@ -308,6 +308,11 @@ mod tests {
     #[test_case("mycmd * run *", "mycmd a run", false; "midtrail-03")]
     #[test_case("mycmd * run:*", "mycmd a run", false; "middead-01")]
     #[test_case("mycmd * run:*", "mycmd * run x", true; "middead-04")]
+    #[test_case("mycmd * run", "mycmd run a run", true; "the last words stand at the end")]
+    #[test_case("mycmd * a * b", "mycmd x a a b", true; "words between stars are taken as early as they come")]
+    #[test_case("mycmd \\* *", "mycmd x a", false; "esc2-01: no wildcard beside one either")]
+    #[test_case("mycmd \\* *", "mycmd * a", true; "an escaped star beside a wildcard is a star")]
+    #[test_case("mycmd \\a*", "mycmd \\ab", true; "a backslash before a letter is itself")]
     #[test_case("mycmd \\*", "mycmd a", false; "esc-01")]
     #[test_case("mycmd \\*", "mycmd \\*", true; "esc-03")]
     #[test_case("mycmd ?", "mycmd a", false; "q-01")]

@@ -24,10 +24,9 @@ pub(crate) fn takes_whole<Step, Item>(
                 read += 1;
             }
             Some(_) | None => {
-                let Some((after, from)) = retry else { return false };
-                retry = Some((after, from + 1));
-                at = after;
-                read = from + 1;
+                let Some((after, from)) = &mut retry else { return false };
+                *from += 1;
+                (at, read) = (*after, *from);
             }
         }
     }

@@ -210,7 +210,7 @@ fn which_names_look_like_secrets() {
 
 #[test]
 fn which_links_lead_out() {
-    let targets: [&str; 22] = [
+    let targets: [&str; 24] = [
         "",
         "x",
         "./x",
@@ -232,6 +232,8 @@ fn which_links_lead_out() {
         ".gitx",
         "..\\..\\x",
         "x//y",
+        "./../x",
+        "a/.//../../x",
         "...",
     ];
     let mut table = Vec::new();

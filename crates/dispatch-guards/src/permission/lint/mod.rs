@@ -164,7 +164,7 @@ fn is_run_together(text: &str) -> bool {
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
 fn lint_opaque(text: &str) -> Lint {

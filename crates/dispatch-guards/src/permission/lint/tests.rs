@@ -50,6 +50,7 @@ fn p4_1_dead_rules_are_named_with_the_form_that_works(rule: &str, instead: Optio
 #[test_case("Bash (mycmd:*)"; "spc3-02")]
 #[test_case("Bash()"; "empty-01")]
 #[test_case("Bash( * )"; "p_bashspacestar-02")]
+#[test_case("Bash(**)"; "stars alone")]
 #[test_case("Bash(*)"; "star-01")]
 #[test_case("Bash"; "bare-01")]
 #[test_case("Edit(*)"; "e_star-04")]
@@ -208,6 +209,8 @@ const WRITTEN: &[&str] = &[
     "Bash(a",
     "Bash a)",
     "a)",
+    "mcp__s__a (b)",
+    "a-b (c)",
     "Bash(\"a\" ; b)",
     "Bash(a))",
     "Bash(a) b",

@@ -234,9 +234,7 @@ fn relate(a: &Rule, a_source: RuleSource, b: &Rule, b_source: RuleSource) -> Rel
             let b = FileRule::new(b_tool, b.spec(), b_source);
             relate_files(&a, &b)
         }
-        _ if a_tool.starts_with("mcp__") && b_tool.starts_with("mcp__") => {
-            relate_names(a_tool, a.spec(), b_tool, b.spec())
-        }
+        _ if a_tool.starts_with("mcp__") => relate_names(a_tool, a.spec(), b_tool, b.spec()),
         _ if a_tool == b_tool => relate_specs(a_tool, a.spec(), b.spec()),
         _ => Relation::Disjoint,
     }

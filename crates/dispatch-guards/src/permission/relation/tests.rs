@@ -13,6 +13,7 @@ use crate::permission::files::FilePattern;
 #[test_case("Bash(pnpm * test)", "Bash(pnpm --filter:*)", Relation::Overlaps; "prefix and glob cross")]
 #[test_case("Bash", "Bash(git:*)", Relation::Covers; "bare covers")]
 #[test_case("Bash", "Bash()", Relation::Equal; "spellings of bare")]
+#[test_case("Bash(**)", "Bash", Relation::Equal; "stars alone are everything")]
 #[test_case("Bash(:*)", "Bash(git:*)", Relation::CoveredBy; "dead covers nothing")]
 #[test_case("Bash(timeout:*)", "Bash(mycmd:*)", Relation::Overlaps; "a wrapper runs the other")]
 #[test_case("Bash(sudo:*)", "Bash(mycmd:*)", Relation::Disjoint; "an allow does not look through sudo")]
@@ -30,6 +31,9 @@ use crate::permission::files::FilePattern;
 #[test_case("Edit(/src/**)", "Edit(/lib/**)", Relation::Disjoint; "two folders")]
 #[test_case("Edit(src/**)", "Edit(lib/**)", Relation::Overlaps; "two folders at any depth")]
 #[test_case("Edit(/src/*.rs)", "Edit(/src/a*)", Relation::Overlaps; "two globs")]
+#[test_case("Edit(/src/**/x)", "Edit(/src/x)", Relation::Covers; "folders of any depth may be none")]
+#[test_case("Edit(/src/**/x)", "Edit(/src/yx)", Relation::Overlaps; "folders of any depth end at a slash")]
+#[test_case("Edit(/*)", "Edit(/?*)", Relation::Equal; "a name is never empty")]
 #[test_case("Edit(/SRC/**)", "Edit(/src/**)", Relation::Equal; "letter case")]
 #[test_case("Edit(/src/**)", "Edit(//home/x/**)", Relation::Overlaps; "two anchors cannot be decided")]
 #[test_case("Edit(//**)", "Edit(/src/**)", Relation::Covers; "everything covers every anchor")]
@@ -52,10 +56,16 @@ use crate::permission::files::FilePattern;
 #[test_case("Bash(mycmd && cat x)", "Read(x)", Relation::Overlaps; "a file rule bears on a later part of a compound")]
 #[test_case("Bash(mycmd > x)", "Edit(x)", Relation::Overlaps; "a file rule bears on a redirection")]
 #[test_case("Bash('cat' x)", "Read(x)", Relation::Overlaps; "prefix-16")]
+#[test_case("Bash(timeout 5 cat:*)", "Read(x)", Relation::Overlaps; "a reader behind a wrapper")]
+#[test_case("Bash(timeout 5 n*)", "Read(x)", Relation::Overlaps; "a star that takes in a wrapper behind a wrapper")]
+#[test_case("Bash(timeout 5 mk:*)", "Read(x)", Relation::Disjoint; "another command behind a wrapper")]
 #[test_case("Bash(n*)", "Read(x)", Relation::Overlaps; "a star that takes in a wrapper of a reader")]
 #[test_case("Bash(sudo -u x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-40")]
 #[test_case("Bash(timeout -s KILL 5 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "the value of an option of a wrapper")]
 #[test_case("Bash(timeout --foreground mycmd:*)", "Bash(foo:*)", Relation::Disjoint; "an option without a value takes no word")]
+#[test_case("Bash(env A=1 -i mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "an option behind a variable of a wrapper")]
+#[test_case("Bash(nice -5 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "a priority in one word")]
+#[test_case("Bash(nice -5 mycmd:*)", "Bash(foo:*)", Relation::Disjoint; "a priority in one word takes no other")]
 #[test_case("Bash(flock x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-120")]
 #[test_case("Bash(watch \"mycmd a\")", "Bash(mycmd:*)", Relation::Overlaps; "dwrap2-11")]
 #[test_case("Bash(A[0]=1 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "an element of an array is a variable")]
@@ -243,6 +253,7 @@ const EACH_AGAINST_EACH: &[&str] = &[
     "Bash(CI=1 a:*)",
     "Bash(timeout 5 a:*)",
     "Bash(nice a)",
+    "Bash(ni* b)",
     "Bash(env a:*)",
     "Bash(sudo a:*)",
     "Bash(sudo:*)",

@@ -227,9 +227,6 @@ impl Reader<'_> {
             "function" => {
                 self.give_up("a function");
                 let start = self.at;
-                while self.peek(0).is_some_and(|c| c != '{' && c != '\n') {
-                    self.at += 1;
-                }
                 self.read_group('{', '}', true);
                 let text = self.slice(start);
                 self.script.groups.push(Group { text, function: true });
@@ -343,17 +340,11 @@ impl Reader<'_> {
     }
 
     fn read_argument(&mut self, part: &mut Part, gap: String) {
-        let start = self.at;
         let draft = self.read_word();
         let first = part.words.len() == part.assignments;
         if first && self.peek(0) == Some('(') && is_assignment(&draft.text) {
             self.give_up("an array");
             self.at = self.matching(self.at, '(', ')');
-        }
-        if self.at == start {
-            // Nothing was read: an odd character by itself.
-            self.at += 1;
-            return;
         }
         let assigns = first && is_assignment(&draft.text);
         let declares = part.words.first().is_some_and(|word| {

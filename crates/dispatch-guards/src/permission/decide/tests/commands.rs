@@ -233,6 +233,8 @@ pub(super) const FILES: &[&str] = &[
     "sudo cat f",
     "sudo -u x cat f",
     "sudo -- cat f",
+    "sudo",
+    "sudo -u x",
     "doas -u x cat f",
     "xargs cat",
     "xargs -n 1 cat f",

@@ -4,6 +4,7 @@
 //! so that a change to one of them shows where no recorded case would.
 
 mod commands;
+mod decisions;
 
 use std::fmt::Write;
 
@@ -15,7 +16,6 @@ use super::free::is_free;
 use super::held::held;
 use super::syntax::{Part, Redirect, Word, read};
 use super::texts::{allow_candidates, deny_candidates};
-use super::{Decision, Mode, Place, PlacedRule, Session, ToolCall, ToolSet, decide};
 
 fn word(word: &Word) -> String {
     let mut text = format!("`{}`", word.text.escape_debug());
@@ -103,26 +103,6 @@ fn files_and_texts_are_found_behind_variables_and_wrappers() {
         ]
     };
     insta::assert_snapshot!(seen(FILES, further));
-}
-
-/// P2.3: with a denial of commands nothing is sure behind a wrapper that is not followed, and only then.
-#[test]
-fn p2_3_a_wrapper_that_is_not_followed_matters_to_denials_of_commands_alone() {
-    let rules = |rules: &[&str]| rules.iter().map(|rule| PlacedRule::command_line(rule)).collect();
-    let decided = |deny: &[&str]| {
-        let session = Session {
-            allow: rules(&["Bash"]),
-            deny: rules(deny),
-            ask: Vec::new(),
-            mode: Mode::DontAsk,
-            tools: ToolSet::Bare,
-        };
-        let call = ToolCall::Shell { command: "env -S \"$X\"".to_owned() };
-        decide(&session, &call, &Place::new("/slot", "/home/me"))
-    };
-    assert!(matches!(decided(&["Bash(git push:*)"]), Decision::Unknown(_)));
-    assert!(matches!(decided(&["Edit(src/**)"]), Decision::Allowed(_)));
-    assert!(matches!(decided(&[]), Decision::Allowed(_)));
 }
 
 #[test]

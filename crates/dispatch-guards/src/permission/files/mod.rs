@@ -451,3 +451,6 @@ impl Automaton {
         Some(false)
     }
 }
+
+#[cfg(test)]
+mod tests;
