@@ -25,7 +25,7 @@ pub(super) fn is_free(arguments: &[&str]) -> Answer {
         },
         "branch" => is_free_branch(rest, positional),
         "tag" => yes_if(
-            positional == 0 && rest.iter().all(|a| matches!(*a, "-l" | "--list" | "-n"))
+            rest.iter().all(|a| matches!(*a, "-l" | "--list" | "-n"))
                 || matches!(rest.first(), Some(&("-l" | "--list"))),
         ),
         "remote" => yes_if(matches!(rest, [] | ["-v" | "--verbose"])),

@@ -56,7 +56,7 @@ impl Place {
 
     fn follow(&self, path: &str, left: usize) -> String {
         let ends = path.match_indices('/').map(|(at, _)| at).chain([path.len()]);
-        for end in ends.filter(|end| *end > 0) {
+        for end in ends {
             if let Some(target) = self.links.get(&path[..end])
                 && left > 0
             {

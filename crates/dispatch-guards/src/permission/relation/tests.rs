@@ -67,6 +67,7 @@ use crate::permission::files::FilePattern;
 #[test_case("Bash(nice -5 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "a priority in one word")]
 #[test_case("Bash(nice -5 mycmd:*)", "Bash(foo:*)", Relation::Disjoint; "a priority in one word takes no other")]
 #[test_case("Bash(flock x mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "d_bashallow-120")]
+#[test_case("Bash(flock x mycmd foo:*)", "Bash(foo:*)", Relation::Disjoint; "a wrapper that takes one word takes no second")]
 #[test_case("Bash(watch \"mycmd a\")", "Bash(mycmd:*)", Relation::Overlaps; "dwrap2-11")]
 #[test_case("Bash(A[0]=1 mycmd:*)", "Bash(mycmd:*)", Relation::Overlaps; "an element of an array is a variable")]
 #[test_case("Bash(CI=1:*)", "Bash(mycmd:*)", Relation::Overlaps; "an allow looks through a listed variable")]
