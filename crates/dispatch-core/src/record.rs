@@ -132,6 +132,16 @@ pub struct Owed {
     pub comment: Option<String>,
 }
 
+/// What the close of an attempt waits for: the end of a fault of the machine or of an account (C1.5), or the board (C1.4b).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Waiting {
+    /// What is wrong, and what would help.
+    pub why: String,
+    /// When it is tried again at the latest, ISO 8601 UTC; none while it is looked at all the time.
+    pub until: Option<String>,
+}
+
 /// The record of a task, `tasks/<ID>.json`. Only the holder of the task's OS lock writes it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -187,6 +197,9 @@ pub struct Record {
     /// What its file could not be given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owed: Option<Owed>,
+    /// What its close waits for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waiting: Option<Waiting>,
     /// Fields of a newer version.
     #[serde(flatten)]
     pub rest: Rest,

@@ -14,10 +14,12 @@ use dispatch_guards::guards::{
     GuardSnapshot, PolicySnapshot, PrintedVerdict, SurfaceSnapshot, lint_board,
 };
 use dispatch_guards::permission::{Denied, LaneRules};
+use dispatch_guards::verdict::Verdict;
 use serde::Serialize;
 use thiserror::Error;
 
 use crate::base_branch;
+use crate::from_here;
 use crate::hand_over::SeenBranch;
 use crate::judge::{Judged, RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports, TryLock};
@@ -50,6 +52,8 @@ pub struct Explanation {
     pub stage: Stage,
     /// The verdict that counts.
     pub verdict: PrintedVerdict,
+    /// Why no pass that was made here and now would start it, although the guards would.
+    pub held_back: Option<String>,
     /// Every guard's verdict, in order.
     pub guards: Vec<PrintedVerdict>,
     /// The task's own branch, and the one its work would be proposed for, as the last pass saw the remote.
@@ -156,6 +160,12 @@ pub fn explain_on(
     let claims = lint_board(&board, root, siblings, ClaimCheck::Advice).map(|found| {
         found.into_iter().filter(|pair| pair.task == *id || pair.other == *id).collect()
     });
+    let held_back = match (judged.evaluation.verdict(), judged.lane) {
+        (Verdict::Launch, Some(lane)) => {
+            from_here::held_back(setup, lane, &from_here::missing(ports, setup))
+        }
+        (Verdict::Launch | Verdict::Wait(..) | Verdict::Block(..), _) => None,
+    };
     Ok(Explanation {
         id: task.id.clone(),
         title: task.title.clone(),
@@ -163,6 +173,7 @@ pub fn explain_on(
         standstill,
         stage,
         verdict: judged.evaluation.printed(language),
+        held_back,
         guards: judged.evaluation.printed_all(language),
         branches: ExplainedBranches {
             own: judged.branches.own.clone(),

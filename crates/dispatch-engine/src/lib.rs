@@ -12,6 +12,7 @@ pub mod by_hand;
 mod close;
 mod earlier_review;
 pub mod explain;
+pub mod from_here;
 pub mod governor;
 pub mod hand_over;
 mod judge;

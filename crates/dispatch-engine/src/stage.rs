@@ -2,7 +2,7 @@
 
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::names::BlockReason;
-use dispatch_core::record::{Phase, Record};
+use dispatch_core::record::{Phase, Record, Waiting};
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_core::task::{Comment, DISPATCH_AUTHOR, Task};
@@ -24,6 +24,8 @@ pub enum Stage {
         phase: Phase,
         /// Whether its supervisor lives.
         supervised: bool,
+        /// What its close waits for.
+        waiting: Option<Waiting>,
     },
     /// Its work waits for a merge.
     Proposed {
@@ -63,6 +65,7 @@ impl Stage {
                 slot: record.slot.clone(),
                 phase: record.phase,
                 supervised,
+                waiting: record.waiting.clone(),
             };
         }
         let proposal = record.and_then(|record| record.pr.as_ref());

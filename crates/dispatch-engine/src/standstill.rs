@@ -57,6 +57,12 @@ pub(crate) fn find(
     setup: &Setup,
     base: Option<&BranchName>,
 ) -> Result<Option<Standstill>, PortError> {
+    if let Some(why) = ports.vcs.missing_remote() {
+        let text = format!(
+            "{why}: add one that has the branch work is proposed for (`git remote add origin <address>`)"
+        );
+        return Ok(Some(Standstill::new(StandstillCause::NoRemote, text)));
+    }
     if let Trust::Changed(_) = setup.trust {
         return Ok(Some(Standstill::new(StandstillCause::ConfigChanged, NOT_APPROVED)));
     }

@@ -1,5 +1,7 @@
 //! What `dispatch status` shows (K1), as values.
 
+use std::collections::BTreeSet;
+
 use camino::Utf8PathBuf;
 use dispatch_core::attempt::AttemptNumber;
 use dispatch_core::board::Board;
@@ -8,19 +10,20 @@ use dispatch_core::config::ConfinementMode;
 use dispatch_core::id::TaskId;
 use dispatch_core::names::BlockReason;
 use dispatch_core::outcome::StreamSummary;
-use dispatch_core::record::{Pause, Phase, Record};
+use dispatch_core::record::{Pause, Phase, Record, Waiting};
 use dispatch_core::select::candidates;
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_core::triage::Lane;
 use dispatch_guards::guards::PrintedVerdict;
-use dispatch_guards::verdict::Verdict;
+use dispatch_guards::verdict::{Verdict, VerdictKind};
 use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::base_branch;
 use crate::budget::awake_between;
+use crate::from_here;
 use crate::judge::{Rehearsed, RoundFacts, last_seen};
 use crate::ports::{AttemptFile, PortError, Ports, Recorded, TryLock};
 use crate::setup::Setup;
@@ -47,6 +50,14 @@ pub struct StatusReport {
     pub proposals: Vec<ProposalStatus>,
     /// What cannot be read.
     pub problems: Vec<String>,
+}
+
+impl StatusReport {
+    /// Why tasks that the guards let go are not started here, each cause once; nothing while a standstill says it all.
+    pub fn held_back(&self) -> BTreeSet<&str> {
+        let told = self.queue.iter().filter(|_| self.standstill.is_none());
+        told.filter_map(|task| task.held_back.as_deref()).collect()
+    }
 }
 
 /// A slot.
@@ -83,6 +94,8 @@ pub struct RunningStatus {
     pub phase: Phase,
     /// Whether its supervisor lives; the next pass recovers one that does not.
     pub supervised: bool,
+    /// What its close waits for.
+    pub waiting: Option<Waiting>,
     /// Seconds since it was claimed, by the wall clock.
     pub elapsed_s: Option<i64>,
     /// Seconds of machine-awake time since its last sign of life.
@@ -119,6 +132,21 @@ pub struct QueuedStatus {
     pub title: String,
     /// What the guards say.
     pub verdict: PrintedVerdict,
+    /// Why a pass that was made here and now would not start it, although the guards would.
+    pub held_back: Option<String>,
+}
+
+impl QueuedStatus {
+    /// What becomes of it in a pass that is made here and now, and that in words.
+    pub fn outlook(&self) -> (VerdictKind, String) {
+        match (&self.held_back, self.verdict.reason) {
+            (Some(_), _) => (VerdictKind::Wait, VerdictKind::Wait.to_string()),
+            (None, None) => (self.verdict.verdict, self.verdict.verdict.to_string()),
+            (None, Some(reason)) => {
+                (self.verdict.verdict, format!("{}: {reason}", self.verdict.verdict))
+            }
+        }
+    }
 }
 
 /// A blocked task.
@@ -175,6 +203,7 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
             held: entry.held.clone(),
         })
         .collect();
+    let queue = queue(ports, setup, &board, base.as_ref(), standstill.as_ref())?;
     let mut lanes = Vec::new();
     for lane in Lane::ALL.iter().copied() {
         lanes.push(LaneStatus {
@@ -185,7 +214,6 @@ pub fn read(ports: &Ports<'_>, setup: &Setup) -> Result<StatusReport, PortError>
             pause: ports.store.lane_state(lane)?.pause,
         });
     }
-    let queue = queue(ports, setup, &board, base.as_ref())?;
     proposals.sort_by(|one, other| one.id.cmp(&other.id));
     let blocked = blocked(&board);
     Ok(StatusReport { standstill, slots, running, lanes, queue, blocked, proposals, problems })
@@ -207,11 +235,13 @@ fn queue(
     setup: &Setup,
     board: &Board,
     base: Option<&BranchName>,
+    standstill: Option<&Standstill>,
 ) -> Result<Vec<QueuedStatus>, PortError> {
     let queued = candidates(board);
     if queued.is_empty() {
         return Ok(Vec::new());
     }
+    let mut missing = None;
     let remote = last_seen(ports, setup, board, base, None)?;
     let facts = RoundFacts::read(ports, board, &remote, base)?;
     let mut statuses = Vec::new();
@@ -219,13 +249,21 @@ fn queue(
     let mut rehearsed = Vec::new();
     for task in queued {
         let judged = facts.judge_after(&rehearsed, ports, setup, task)?;
+        let mut held_back = None;
         if let (Verdict::Launch, Some(lane)) = (judged.evaluation.verdict(), judged.lane) {
-            rehearsed.push(Rehearsed { task: task.id.clone(), lane });
+            let missing = missing.get_or_insert_with(|| from_here::missing(ports, setup));
+            held_back = standstill
+                .map(|found| found.text.clone())
+                .or_else(|| from_here::held_back(setup, lane, missing));
+            if held_back.is_none() {
+                rehearsed.push(Rehearsed { task: task.id.clone(), lane });
+            }
         }
         statuses.push(QueuedStatus {
             id: task.id.clone(),
             title: task.title.clone(),
             verdict: judged.evaluation.printed(setup.config.language),
+            held_back,
         });
     }
     Ok(statuses)
@@ -250,6 +288,7 @@ fn running_status(ports: &Ports<'_>, record: &Record) -> Result<RunningStatus, P
         slot: record.slot.clone(),
         phase: record.phase,
         supervised,
+        waiting: record.waiting.clone(),
         elapsed_s: started.map(|started| (ports.clock.now() - started).whole_seconds()),
         beat_age_s: age.map(|age| age.as_secs()),
         turns: summary.assistant_messages,

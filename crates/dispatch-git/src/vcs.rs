@@ -46,6 +46,10 @@ impl Vcs for Repository {
             .map_err(|error| error.port("find out where the board's checkout stands"))
     }
 
+    fn missing_remote(&self) -> Option<String> {
+        self.remote().err().map(|error| error.to_string())
+    }
+
     fn commit_board(&self, message: &str) -> Result<BoardCommit, PortError> {
         self.commit_of_board(message).map_err(|error| error.port("commit the board"))
     }

@@ -12,14 +12,13 @@ pub(super) fn run(task: &TaskArg, json: bool, global: &GlobalArgs) -> anyhow::Re
     let ground = Ground::find(global)?;
     let id = ground.task_id(task)?;
     let world = World::new(&ground, ground.setup()?, Role::Pass)?;
-    let mut explanation = match explain(&world.ports(), &world.setup, &context(&ground)?, &id) {
+    let explanation = match explain(&world.ports(), &world.setup, &context(&ground)?, &id) {
         Ok(explanation) => explanation,
         Err(error @ ExplainError::NoSuchTask { .. }) => {
             return Err(Refused::because(error.to_string()));
         }
         Err(error @ ExplainError::Port { .. }) => return Err(error.into()),
     };
-    explanation.standstill = world.missing_remote().or(explanation.standstill);
     if json {
         output::json(&explanation)?;
     } else {

@@ -49,9 +49,7 @@ fn look(ground: &Ground) -> anyhow::Result<(StatusReport, Exit)> {
         }
     };
     let world = World::new(ground, setup, Role::Pass)?;
-    let mut report = status::read(&world.ports(), &world.setup)?;
-    report.standstill = world.missing_remote().or(report.standstill);
-    Ok((report, Exit::Done))
+    Ok((status::read(&world.ports(), &world.setup)?, Exit::Done))
 }
 
 /// What can be told without a configuration: everything but what it says of slots, lanes and the queue.

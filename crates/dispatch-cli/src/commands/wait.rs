@@ -1,18 +1,19 @@
 //! Waiting for a pass and for what it started.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use anyhow::Context;
 use dispatch_core::id::TaskId;
-use dispatch_core::record::Phase;
+use dispatch_core::record::{Phase, Record};
 use dispatch_engine::ports::{AttemptFile, Ports, Recorded, TryLock};
 use serde_json::Value;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::output;
+use crate::render::waits;
 
 /// How often the end of a pass or of a supervisor is looked for.
 const LOOK: Duration = Duration::from_millis(200);
@@ -77,28 +78,41 @@ pub(super) fn running(ports: &Ports<'_>) -> anyhow::Result<BTreeSet<TaskId>> {
     Ok(running)
 }
 
-/// Waits until nobody holds the lock of any of these tasks, and says how each ended.
+/// Waits until nobody holds the lock of any of these tasks, and says how each ended, and what keeps one from ending.
 pub(super) fn for_attempts(
     ports: &Ports<'_>,
     mut running: BTreeSet<TaskId>,
     json: bool,
     interrupt: &Interrupt,
 ) -> anyhow::Result<()> {
+    let say = |line: &str| {
+        if json {
+            output::note(line);
+            Ok(())
+        } else {
+            output::line(line)
+        }
+    };
+    let mut told: BTreeMap<TaskId, String> = BTreeMap::new();
     while !running.is_empty() {
         let mut ended = Vec::new();
         for id in &running {
             if matches!(ports.store.try_task_lock(id)?, TryLock::Taken(_)) {
                 ended.push(id.clone());
+            } else if let Some(Record { waiting: Some(waiting), phase, .. }) =
+                ports.store.record(id)?
+                && told.get(id) != Some(&waiting.why)
+            {
+                say(&format!(
+                    "{id}: `{phase}` {}; `dispatch cancel {id}` stops it",
+                    waits(&waiting)
+                ))?;
+                told.insert(id.clone(), waiting.why);
             }
         }
         for id in ended {
             running.remove(&id);
-            let line = how_it_ended(ports, &id)?;
-            if json {
-                output::note(&line);
-            } else {
-                output::line(&line)?;
-            }
+            say(&how_it_ended(ports, &id)?)?;
         }
         if !running.is_empty() {
             interrupt.obey(|| goes_on(&running))?;

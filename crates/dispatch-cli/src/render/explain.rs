@@ -8,7 +8,7 @@ use dispatch_guards::permission::DenyReason;
 use dispatch_guards::verdict::VerdictKind;
 
 use super::layout::{table, wrap};
-use super::{command_line, plain, standstill};
+use super::{command_line, plain, standstill, waits};
 
 /// What the task is and waits for; every guard's verdict and the launch where they bear on that.
 pub fn explanation(explanation: &Explanation, columns: Option<usize>) -> String {
@@ -54,13 +54,16 @@ const fn guards_matter(stage: &Stage) -> bool {
 fn stage(explanation: &Explanation) -> String {
     let id = &explanation.id;
     match &explanation.stage {
-        Stage::Running { attempt, slot, phase, supervised: false } => format!(
+        Stage::Running { attempt, slot, phase, supervised: false, .. } => format!(
             "{id} is in the middle of attempt {attempt} in {slot} ({phase}), and nobody supervises it any more: the next pass goes on with it"
         ),
-        Stage::Running { attempt, slot, phase, supervised: true } => {
+        Stage::Running { attempt, slot, phase, supervised: true, waiting } => {
             let now = match phase {
                 Phase::Claimed | Phase::Prepared => "the slot is being prepared".to_owned(),
                 Phase::Running => "it waits until the worker ends".to_owned(),
+                Phase::Closing(step) if let Some(waiting) = waiting => {
+                    format!("the worker has ended, and `{step}` {}", waits(waiting))
+                }
                 Phase::Closing(step) => {
                     format!("the worker has ended, and its work is judged, now by `{step}`")
                 }
@@ -105,6 +108,9 @@ fn queued(explanation: &Explanation) -> String {
         VerdictKind::Wait => format!("{id} is Queued and waits ({reason}): {why}"),
         VerdictKind::Block => {
             format!("{id} is Queued, and the next pass blocks it ({reason}): {why}")
+        }
+        VerdictKind::Launch if let Some(why) = &explanation.held_back => {
+            format!("{id} is Queued, and {why}")
         }
         VerdictKind::Launch if explanation.standstill.is_some() => {
             format!("{id} is Queued, and nothing else keeps it from being started")

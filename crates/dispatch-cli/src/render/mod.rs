@@ -6,6 +6,7 @@ mod status;
 
 /// Text that others wrote, harmless on a terminal.
 pub(crate) use dispatch_core::printable::{json, shown as plain, shown_lines as lines};
+use dispatch_core::record::Waiting;
 use dispatch_engine::standstill::Standstill;
 
 pub use self::explain::explanation;
@@ -15,6 +16,17 @@ pub use self::status::status;
 /// What keeps every pass from taking tasks, as the first thing a person reads.
 fn standstill(found: &Standstill) -> String {
     format!("No pass takes a task here: {}", lines(&found.text))
+}
+
+/// What the close of an attempt waits for, as the end of a sentence.
+pub(crate) fn waits(waiting: &Waiting) -> String {
+    match &waiting.until {
+        Some(until) => format!(
+            "is tried again at {until} at the latest, and by the next pass: {}",
+            waiting.why
+        ),
+        None => format!("waits: {}", waiting.why),
+    }
 }
 
 /// A duration in the two largest units that matter.

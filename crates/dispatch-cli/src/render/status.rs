@@ -3,12 +3,14 @@
 use dispatch_engine::status::{LaneStatus, RunningStatus, StatusReport};
 
 use super::layout::{table, wrap};
-use super::{duration, plain, standstill};
+use super::{duration, plain, standstill, waits};
 
 /// What keeps the passes from working, slots, running attempts, lanes, the queue and what waits for a person.
 pub fn status(report: &StatusReport, columns: Option<usize>) -> String {
     let mut lines = Vec::new();
     lines.extend(report.standstill.as_ref().map(|found| wrap(&standstill(found), columns)));
+    let held_back = report.held_back().into_iter();
+    lines.extend(held_back.map(|text| wrap(&format!("Held back: {}", plain(text)), columns)));
     // Without a configuration there are no lanes, and nothing can be said of the queue.
     let configured = !report.lanes.is_empty();
     for (title, rows, known) in [
@@ -26,6 +28,7 @@ pub fn status(report: &StatusReport, columns: Option<usize>) -> String {
             lines.extend(table(&rows, columns));
         }
     }
+    lines.extend(waiting(&report.running, columns));
     let problems = report.problems.iter();
     lines.extend(problems.map(|problem| wrap(&format!("problem: {}", plain(problem)), columns)));
     lines.push(String::new());
@@ -74,6 +77,15 @@ fn running(attempts: &[RunningStatus]) -> Vec<Vec<String>> {
     attempts.iter().map(row).collect()
 }
 
+/// What attempts wait for before they end.
+fn waiting(attempts: &[RunningStatus], columns: Option<usize>) -> Vec<String> {
+    let told = attempts.iter().filter_map(|attempt| {
+        let text = waits(attempt.waiting.as_ref()?);
+        Some(wrap(&format!("{}: `{}` {}", attempt.id, attempt.phase, plain(&text)), columns))
+    });
+    told.collect()
+}
+
 fn lanes(lanes: &[LaneStatus]) -> Vec<Vec<String>> {
     let row = |lane: &LaneStatus| {
         let pause = match &lane.pause {
@@ -98,10 +110,7 @@ fn lanes(lanes: &[LaneStatus]) -> Vec<Vec<String>> {
 
 fn queue(report: &StatusReport) -> Vec<Vec<String>> {
     let row = |task: &dispatch_engine::status::QueuedStatus| {
-        let verdict = match task.verdict.reason {
-            None => task.verdict.verdict.to_string(),
-            Some(reason) => format!("{}: {reason}", task.verdict.verdict),
-        };
+        let (_, verdict) = task.outlook();
         vec![task.id.to_string(), plain(&task.title).into_owned(), verdict]
     };
     report.queue.iter().map(row).collect()

@@ -15,7 +15,6 @@ use dispatch_core::id::TaskId;
 use dispatch_engine::hand_over::{HandOver, HandOverError};
 use dispatch_engine::ports::{Forge, Ports, Store};
 use dispatch_engine::setup::{AgentSettings, Policies, Setup, Trust};
-use dispatch_engine::standstill::{Standstill, StandstillCause};
 use dispatch_git::Repository;
 use dispatch_store::DiskStore;
 
@@ -207,15 +206,6 @@ impl World {
             confined: CONFINED,
         };
         Self::with(ground, setup, role)
-    }
-
-    /// What is wrong where there is no remote, which no pass can do without.
-    pub fn missing_remote(&self) -> Option<Standstill> {
-        let error = self.repository.remote().err()?;
-        let text = format!(
-            "{error}: add one that has the branch work is proposed for (`git remote add origin <address>`)"
-        );
-        Some(Standstill::new(StandstillCause::NoRemote, text))
     }
 
     /// From now on the first signal to end is a request, the second ends this process (D9.9).

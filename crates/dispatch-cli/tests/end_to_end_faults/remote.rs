@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Stdio;
 use std::time::Duration;
 
 use dispatch_testkit::forge_server::{Fault, Injection};
@@ -9,7 +10,7 @@ use dispatch_testkit::model_server::{Gate, Turn};
 use dispatch_testkit::scene::Forge;
 use dispatch_testkit::wait;
 
-use crate::world::World;
+use crate::world::{World, task, writes_and_ends};
 
 /// A remote that refuses branches of tasks while the file `refuse` is there, and says so in the file `refused`.
 fn refuse_pushes(world: &World) {
@@ -147,5 +148,63 @@ fn a_forge_that_cannot_be_asked_changes_nothing() {
 
     assert!(said.contains("HTTP 502"), "it is said: {said}");
     assert_eq!(world.board().text("T-1"), before);
+    world.assert_proposed("src/one.rs");
+}
+
+/// C9.4, K1, K2: a `gh` without a login is told by everything a person asks, before any work is begun.
+#[test]
+fn without_a_login_at_the_forge_nothing_is_begun_and_logging_in_lets_it_go_on() {
+    let Some(world) = World::with_a_task(Forge::GitHub) else { return };
+    world.configure(|config| config["forge"]["tokenFromEnv"] = false.into());
+    let (login, hidden) = (world.path("gh/hosts.yml"), world.path("hosts.yml"));
+    fs::rename(&login, &hidden).unwrap();
+    world.begin();
+    let log_in = "`gh` is not logged in to github.com (no oauth token found for github.com): log in with `gh auth login`";
+    for (asked, code) in [(&["config", "check"][..], 0), (&["status"], 0), (&["explain", "1"], 0)] {
+        let (said, _) = world.ended(asked, code);
+        assert!(said.contains(log_in), "{asked:?}: {said}");
+    }
+    let queue = world.ok(&["status"]);
+    assert!(queue.lines().any(|line| line.contains("T-1") && line.ends_with("wait")), "{queue}");
+    let (said, told) = world.ended(&["--wait"], 1);
+    assert!(format!("{said}{told}").contains(log_in), "{said}{told}");
+    assert_eq!(world.board().status("T-1"), "Queued");
+
+    fs::rename(&hidden, &login).unwrap();
+    world.ok(&["--wait"]);
+    world.settle();
+    world.assert_proposed("src/one.rs");
+}
+
+/// C1.5: a login that is lost meanwhile is told by whoever is asked, and the pass after it is back ends the waiting.
+#[test]
+fn c1_5_what_a_close_waits_for_is_shown_and_told() {
+    let Some(world) = World::new(Forge::GitHub) else { return };
+    world.configure(|config| config["forge"]["tokenFromEnv"] = false.into());
+    let gate = Gate::new();
+    let [write, _] = &writes_and_ends("src/one.rs")[..] else { unreachable!() };
+    world.board().add(&task("T-1", "src/one.rs"));
+    world.add_worker("T-1", [write.clone(), Turn::text("Done.").behind(&gate)]);
+    world.begin();
+    let mut waiting = world.dispatch_command(&["--wait"]);
+    let waiting = waiting.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+    gate.wait_for(1);
+    let (login, hidden) = (world.path("gh/hosts.yml"), world.path("hosts.yml"));
+    fs::rename(&login, &hidden).unwrap();
+    gate.open();
+    let shown = |asked: &[&str]| world.ok(asked).replace('\n', " ");
+    wait::until("the close to wait", || shown(&["status"]).contains("is tried again at"));
+    for asked in [&["status"][..], &["explain", "1"]] {
+        let said = shown(asked);
+        assert!(said.contains("log in with `gh auth login`"), "{asked:?}: {said}");
+    }
+    fs::rename(&hidden, &login).unwrap();
+    world.ok(&["pass"]);
+    let output = waiting.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let told = "T-1: `closing:open-pr` is tried again at ";
+    assert!(said.contains(told) && said.contains("`gh auth login`"), "{said}");
+    assert!(said.contains("T-1: attempt 1 ended, proposed as "), "{said}");
+    world.settle();
     world.assert_proposed("src/one.rs");
 }

@@ -7,6 +7,7 @@ use dispatch_close::execute::{Fault, Stop};
 use dispatch_close::phrase::Said;
 use dispatch_close::plan::{Detail, Failure};
 use dispatch_core::names::{BlockReason, CloseStep, RequeueReason};
+use dispatch_core::record::Waiting;
 use dispatch_core::status::Status;
 use dispatch_core::task::{Checklist, Task};
 
@@ -42,10 +43,15 @@ pub(crate) fn wait_for_board(attempt: &mut Attempt<'_>) -> Result<(), Trouble> {
     let mut said = false;
     loop {
         if board_is_here(attempt)? {
+            if said {
+                attempt.waits(None);
+            }
             return Ok(());
         }
         if !said {
-            attempt.note("the board's checkout is elsewhere; waiting for it");
+            let why = "the board's checkout is elsewhere";
+            attempt.note(&format!("{why}; waiting for it"));
+            attempt.waits(Some(Waiting { why: why.to_owned(), until: None }));
             said = true;
         }
         if attempt.ports.commands.asked_to_end() {

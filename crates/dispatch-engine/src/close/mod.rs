@@ -159,7 +159,7 @@ impl CloseSteps for EngineSteps<'_, '_> {
             return Patience::Stop(Stop::Leave(fault.why.clone()));
         }
         let wait = FIRST_WAIT * 2u32.pow(tries.saturating_sub(1).min(10));
-        let asked = self.attempt.rest(wait.min(LONGEST_WAIT));
+        let asked = self.attempt.wait_out(&fault.why, FIRST_WAIT, wait.min(LONGEST_WAIT));
         if let Err(stop) = self.attempt.verify() {
             return Patience::Stop(stop);
         }

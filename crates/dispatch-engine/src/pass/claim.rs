@@ -222,6 +222,7 @@ fn new_record(
         merged_before: merged_before(before.as_ref()),
         covered_children: before.as_ref().and_then(|before| before.covered_children.clone()),
         owed: before.as_ref().and_then(|before| before.owed.clone()),
+        waiting: None,
         rest: before.map_or_else(Rest::new, |before| before.rest),
     })
 }

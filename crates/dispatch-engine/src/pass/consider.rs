@@ -1,10 +1,9 @@
 //! What becomes of each candidate (D3.2).
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use dispatch_close::text::{code, for_comment, one_line};
 use dispatch_core::config::Language;
-use dispatch_core::launch::account_variable;
 use dispatch_core::names::{BlockReason, PauseCause, WaitReason};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
@@ -15,6 +14,7 @@ use serde_json::json;
 
 use super::claim::{Claim, Claimed, claim};
 use super::{Considered, End, Options};
+use crate::from_here;
 use crate::governor::{self, Gate};
 use crate::judge::{Judged, Rehearsed, RoundFacts};
 use crate::ports::{PortError, Ports, StatusChange, StatusWrite};
@@ -59,6 +59,8 @@ pub(super) struct Considering<'a> {
     options: &'a Options,
     /// Whether the local model answers; asked at most once a round.
     readiness: Option<Result<(), String>>,
+    /// What the lanes miss where this pass runs; asked at most once a round.
+    missing: Option<BTreeMap<Lane, Vec<String>>>,
     /// What a rehearsal has given slots to.
     rehearsed: Vec<Rehearsed>,
     pub(super) problems: Vec<String>,
@@ -88,6 +90,7 @@ impl<'a> Considering<'a> {
             facts,
             options,
             readiness: None,
+            missing: None,
             rehearsed: Vec::new(),
             problems: Vec::new(),
             unreadable: BTreeSet::new(),
@@ -230,11 +233,8 @@ impl<'a> Considering<'a> {
             let text = format!("the settings of lane {lane} were not read");
             return waiting(WaitReason::SettingsUnreadable, text);
         };
-        let account = account_variable(config, lane, settings);
-        let missing = self.ports.agent.missing(account).join("; ");
-        if !missing.is_empty() {
+        if let Some(text) = self.missing_here(lane) {
             // A pass from another environment may well start it, so the lane is not paused.
-            let text = format!("from here no worker of lane {lane} can be started: {missing}");
             if !self.problems.contains(&text) {
                 self.problems.push(text);
             }
@@ -274,6 +274,13 @@ impl<'a> Considering<'a> {
             Claimed::Busy(who) => (End::Waiting { reason: WaitReason::NoFreeSlot }, who),
             Claimed::Withdrawn(found) => withdrawn(found.as_ref()),
         })
+    }
+
+    /// What keeps workers of a lane from being started where this pass runs.
+    fn missing_here(&mut self, lane: Lane) -> Option<String> {
+        let (ports, setup) = (self.ports, self.setup);
+        let missing = self.missing.get_or_insert_with(|| from_here::missing(ports, setup));
+        from_here::told(lane, missing)
     }
 
     /// What only the machine can say, asked before any slot is claimed: confinement (W3.3), disk space and the local

@@ -14,6 +14,10 @@ pub trait Forge {
     /// Which one it is.
     fn kind(&self) -> ForgeKind;
 
+    /// What keeps work from being proposed where this process runs, for a person: the program is not there, or it is not
+    /// logged in. Asks no network.
+    fn missing(&self) -> Option<String>;
+
     /// What became of these pull requests, in one question that has `limit` (V4.1). One that is not in the answer is
     /// unknown.
     fn proposals(

@@ -111,9 +111,12 @@ impl PortError {
         self
     }
 
-    /// The whole chain in one line, for comments and reports.
+    /// The whole chain in one line with what would help, for comments and reports.
     pub fn chain(&self) -> String {
-        chain(self)
+        match &self.hint {
+            Some(hint) => format!("{} ({hint})", chain(self)),
+            None => chain(self),
+        }
     }
 }
 

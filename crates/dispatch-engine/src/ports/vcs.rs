@@ -18,6 +18,9 @@ pub trait Vcs {
     /// Where the board's checkout stands.
     fn board_place(&self) -> Result<BoardPlace, PortError>;
 
+    /// Why nothing can be fetched or pushed at all, for a person: there is no remote. Asks no network.
+    fn missing_remote(&self) -> Option<String>;
+
     /// Commits changes under the board directory (B6).
     fn commit_board(&self, message: &str) -> Result<BoardCommit, PortError>;
 

@@ -15,7 +15,7 @@ use dispatch_core::branch::{BranchName, attempt_ref};
 use dispatch_core::id::TaskId;
 use dispatch_core::names::{CloseStep, Outcome, RequeueReason};
 use dispatch_core::object::{CommitId, TreeId};
-use dispatch_core::record::{Phase, Record, Request};
+use dispatch_core::record::{Phase, Record, Request, Waiting};
 use dispatch_core::secret::{HandedOut, Secret};
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
@@ -200,6 +200,7 @@ impl<'a> Attempt<'a> {
             });
         let mut attempt = Self { ports, context, hand, record, state, policies, last_beat_ms: 0 };
         attempt.record.supervisor = Some(ports.commands.ourselves());
+        attempt.record.waiting = None;
         attempt.write_record()?;
         Ok(attempt)
     }
@@ -334,6 +335,15 @@ impl<'a> Attempt<'a> {
 
     /// Sleeps with a beat, at most until somebody asks for something.
     pub(crate) fn rest(&mut self, duration: Duration) -> Option<Asked> {
+        self.rest_until(duration, |_| false)
+    }
+
+    /// The same, at most until it is `enough`; that is asked once a second.
+    fn rest_until(
+        &mut self,
+        duration: Duration,
+        mut enough: impl FnMut(&Ports<'_>) -> bool,
+    ) -> Option<Asked> {
         const SLICE: Duration = Duration::from_secs(1);
         let mut left = duration;
         while !left.is_zero() {
@@ -344,8 +354,33 @@ impl<'a> Attempt<'a> {
             if let Some(asked) = self.asked() {
                 return Some(asked);
             }
+            if enough(&self.ports) {
+                return None;
+            }
         }
         None
+    }
+
+    /// Waits a fault out (C1.5), for at least `least` and then until a pass is wished for, since whoever does that may have
+    /// mended what is wrong.
+    pub(crate) fn wait_out(&mut self, why: &str, least: Duration, most: Duration) -> Option<Asked> {
+        let until = self.ports.clock.now() + most;
+        self.waits(Some(Waiting { why: why.to_owned(), until: Some(moment(until)) }));
+        let wishes = self.ports.store.wishes().ok();
+        let asked = self.rest(least.min(most)).or_else(|| {
+            let wished = |ports: &Ports<'_>| ports.store.wishes().ok() != wishes;
+            self.rest_until(most.saturating_sub(least), wished)
+        });
+        self.waits(None);
+        asked
+    }
+
+    /// Says in the record what is waited for, for whoever looks.
+    pub(crate) fn waits(&mut self, waiting: Option<Waiting>) {
+        self.record.waiting = waiting;
+        if let Err(error) = self.write_record() {
+            tracing::warn!(error = error.chain(), "what is waited for could not be written");
+        }
     }
 
     /// Runs a program for the attempt for as long as nobody asks us to stop (D9.9).

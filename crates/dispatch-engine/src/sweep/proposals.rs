@@ -1,21 +1,27 @@
 //! Asking what became of recorded pull requests, once for all of them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use dispatch_core::branch::BranchName;
 use dispatch_core::id::TaskId;
 use dispatch_core::record::{Phase, Record, RecordedProposal};
 use dispatch_core::status::Status;
 
 use super::Sweep;
 use crate::ports::{
-    Answer, ForgeKind, PortError, Ports, ProposalState, Recorded, RemoteBranch, RemoteView,
+    Answer, Forge, ForgeKind, PortError, Ports, ProposalState, Recorded, RemoteBranch, RemoteView,
 };
 use crate::settled::Settled;
 
+/// Recorded pull requests, or branches, by task.
+pub(crate) type Asked = BTreeMap<TaskId, RecordedProposal>;
+/// What became of them.
+pub(crate) type States = BTreeMap<TaskId, ProposalState>;
+
 /// What became of every pull request that has to be asked about; makes no call when there is none (M1.2).
-pub(super) fn ask(sweep: &mut Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
-    let mut asked = BTreeMap::new();
+pub(super) fn ask(sweep: &mut Sweep<'_>) -> Result<States, PortError> {
+    let mut asked = Asked::new();
     for recorded in sweep.ports.store.records()? {
         if let Recorded::Read(record) = recorded
             && let Some(proposal) = open_proposal(sweep, &record)
@@ -23,18 +29,24 @@ pub(super) fn ask(sweep: &mut Sweep<'_>) -> Result<BTreeMap<TaskId, ProposalStat
             asked.insert(record.task_id, proposal);
         }
     }
-    if asked.is_empty() {
-        return Ok(BTreeMap::new());
+    let (on_forge, as_branches) = split(sweep.ports.forge, asked);
+    let mut states = ask_git(sweep.ports, sweep.remote, as_branches);
+    if !on_forge.is_empty()
+        && let Some(limit) = sweep.left("asks what became of the pull requests")
+    {
+        states.extend(ask_forge(sweep.ports, on_forge, limit)?);
     }
-    let limit = match sweep.ports.forge.kind() {
-        ForgeKind::GitHub => sweep.left("asks what became of the pull requests"),
-        // What was fetched answers.
-        ForgeKind::Git => Some(Duration::ZERO),
+    Ok(states)
+}
+
+/// Those that the forge can tell about, and those that only git can: proposed as branches, on a remote that had no pull
+/// requests at that time, or on one that has none now.
+fn split(forge: &dyn Forge, asked: Asked) -> (Asked, Asked) {
+    let has_pull_requests = match forge.kind() {
+        ForgeKind::GitHub => true,
+        ForgeKind::Git => false,
     };
-    match limit {
-        Some(limit) => states(sweep.ports, sweep.remote, asked, limit),
-        None => Ok(BTreeMap::new()),
-    }
+    asked.into_iter().partition(|(_, proposal)| has_pull_requests && proposal.number.is_some())
 }
 
 /// The recorded pull request of a task that no attempt works on, unless all about it is settled.
@@ -48,30 +60,28 @@ fn open_proposal(sweep: &Sweep<'_>, record: &Record) -> Option<RecordedProposal>
     (settled.is_open() || done_by_hand).then(|| proposal.clone())
 }
 
-/// What became of these pull requests, within `limit`; makes no call when there is none.
-pub(crate) fn states(
+/// What became of these pull requests, within `limit`. The branches of those that only git can tell about are fetched
+/// first; makes no call when there is none.
+pub(crate) fn fetch_and_ask(
     ports: &Ports<'_>,
-    remote: &RemoteView,
-    asked: BTreeMap<TaskId, RecordedProposal>,
+    asked: Asked,
     limit: Duration,
-) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
-    if asked.is_empty() {
-        return Ok(BTreeMap::new());
+) -> Result<States, PortError> {
+    let (on_forge, as_branches) = split(ports.forge, asked);
+    let branches: BTreeSet<BranchName> = as_branches
+        .values()
+        .flat_map(|proposal| [proposal.base.clone(), proposal.branch.clone()])
+        .collect();
+    let remote =
+        if branches.is_empty() { RemoteView::default() } else { ports.vcs.fetch(&branches, limit) };
+    let mut states = ask_git(ports, &remote, as_branches);
+    if !on_forge.is_empty() {
+        states.extend(ask_forge(ports, on_forge, limit)?);
     }
-    match ports.forge.kind() {
-        ForgeKind::GitHub => ask_forge(ports, asked, limit),
-        ForgeKind::Git => Ok(asked
-            .into_iter()
-            .map(|(id, proposal)| (id, ask_git(ports, remote, &proposal)))
-            .collect()),
-    }
+    Ok(states)
 }
 
-fn ask_forge(
-    ports: &Ports<'_>,
-    asked: BTreeMap<TaskId, RecordedProposal>,
-    limit: Duration,
-) -> Result<BTreeMap<TaskId, ProposalState>, PortError> {
+fn ask_forge(ports: &Ports<'_>, asked: Asked, limit: Duration) -> Result<States, PortError> {
     let recorded: Vec<RecordedProposal> = asked.values().cloned().collect();
     let answers = ports.forge.proposals(&recorded, limit)?;
     Ok(asked
@@ -84,9 +94,17 @@ fn ask_forge(
         .collect())
 }
 
+fn ask_git(ports: &Ports<'_>, remote: &RemoteView, asked: Asked) -> States {
+    asked.into_iter().map(|(id, proposal)| (id, branch_state(ports, remote, &proposal))).collect()
+}
+
 /// Without pull requests, the freshly fetched base says what is merged (V3), and a branch that somebody deleted without
 /// that is what a closed pull request would be.
-fn ask_git(ports: &Ports<'_>, remote: &RemoteView, proposal: &RecordedProposal) -> ProposalState {
+fn branch_state(
+    ports: &Ports<'_>,
+    remote: &RemoteView,
+    proposal: &RecordedProposal,
+) -> ProposalState {
     match remote.get(&proposal.base) {
         RemoteBranch::At(_) => match ports.vcs.merged(&proposal.commit, &proposal.base) {
             Answer::Yes => ProposalState::Merged { head: proposal.commit.clone(), merge: None },

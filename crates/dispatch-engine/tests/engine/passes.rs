@@ -450,6 +450,20 @@ fn w3_3_a_lane_that_demands_confinement_starts_nothing_without_it() {
     assert_eq!(said, ["Lane local paused: confinement-missing"]);
 }
 
+/// K2, I8: work that could not be proposed is not begun, and the lane is not paused for what another environment has.
+#[test]
+fn k2_nothing_is_claimed_where_nothing_can_be_proposed() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().forge_missing = Some("`gh` is not logged in".to_owned());
+    let report = world.pass(&setup());
+    let lines = report.lines().join("\n");
+    assert!(lines.contains("can be started: `gh` is not logged in"), "{lines}");
+    assert!(report.failed());
+    assert!(!world.state().records.contains_key(&id("T-1")));
+    world.state().forge_missing = None;
+    assert_eq!(world.lines(&setup())[0], "T-1: dispatched, attempt 1 in dispatch-1");
+}
+
 #[test]
 fn d11_2_after_a_pause_one_attempt_finds_out_and_its_success_resumes_the_lane() {
     let world = World::new(vec![task("T-1"), task("T-2")]);

@@ -1,8 +1,11 @@
 //! M1 step 3, M1 step 3b, M3, V3: what becomes of recorded pull requests.
 
+use std::collections::BTreeSet;
+
 use dispatch_core::record::Phase;
 use dispatch_core::status::Status;
 use dispatch_core::task::Task;
+use dispatch_engine::merges;
 use dispatch_engine::ports::{Answer, ForgeKind, ProposalState, ReviewSince};
 
 use crate::sim::{World, branch, config, id, setup, setup_of, task};
@@ -251,6 +254,25 @@ fn v3_a_deleted_branch_whose_work_is_in_the_base_is_merged() {
     world.state().merged = Answer::Yes;
     world.pass(&setup());
     assert_eq!(world.status("T-1"), Status::Done);
+}
+
+/// V3: git tells about what was proposed as a branch, also where the remote has pull requests by now; the forge is asked
+/// about its own.
+#[test]
+fn v3_a_branch_proposed_before_there_were_pull_requests_is_followed_to_its_merge() {
+    let world = World::new(vec![task("T-1")]);
+    world.state().forge = ForgeKind::Git;
+    world.settle(&setup());
+    world.state().forge = ForgeKind::GitHub;
+    world.state().merged = Answer::No;
+    let report = world.pass(&setup());
+    assert!(report.rounds[0].maintenance.is_empty() && !report.failed(), "{report:?}");
+    assert_eq!(merges::seen(&world.ports()).unwrap(), BTreeSet::new());
+    world.state().merged = Answer::Yes;
+    assert_eq!(merges::seen(&world.ports()).unwrap(), BTreeSet::from([id("T-1")]));
+    world.pass(&setup());
+    assert_eq!(world.status("T-1"), Status::Done);
+    assert_eq!(world.state().listings, 0, "there was no pull request to ask about");
 }
 
 #[test]

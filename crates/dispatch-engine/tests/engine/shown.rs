@@ -100,6 +100,32 @@ fn explain_shows_what_the_person_s_settings_would_add() {
     assert_eq!(again.printed_all(dispatch_core::config::Language::En), explained.guards);
 }
 
+/// K1: `status` and `explain` say what a pass that was made here would do, not what the guards alone would let go.
+#[test]
+fn k1_a_task_that_no_pass_would_start_from_here_is_shown_to_wait() {
+    let world = World::new(vec![frontier("T-1")]);
+    world.state().owner.default_branch = Some(branch("main"));
+    let shown = |setup: &Setup| {
+        let report = status::read(&world.ports(), setup).unwrap();
+        let explained = explain(&world.ports(), setup, &context(), &id("T-1")).unwrap();
+        let [task] = report.queue.as_slice() else { panic!("{:?}", report.queue) };
+        assert_eq!(task.verdict.verdict, VerdictKind::Launch);
+        let told = report.held_back().into_iter().map(str::to_owned).collect::<Vec<_>>();
+        (task.outlook().0, told, explained.held_back)
+    };
+    assert_eq!(shown(&setup()), (VerdictKind::Launch, Vec::new(), None));
+
+    world.state().forge_missing = Some("`gh` is not logged in".to_owned());
+    let text = "from here no worker of lane frontier can be started: `gh` is not logged in";
+    let told = vec![text.to_owned()];
+    assert_eq!(shown(&setup()), (VerdictKind::Wait, told, Some(text.to_owned())));
+
+    // A standstill says it all.
+    world.state().place.branch = Some(branch("feature"));
+    let (outlook, told, _) = shown(&setup());
+    assert_eq!((outlook, told), (VerdictKind::Wait, Vec::new()));
+}
+
 /// README §3: what keeps every pass from working is the first thing to be told.
 #[test]
 fn a_standstill_is_told_before_anything_else() {

@@ -128,6 +128,35 @@ fn c1_5_an_unreachable_forge_is_waited_out() {
     assert_eq!(world.state().repository.commits.len(), 2, "one commit, however often it was tried");
 }
 
+/// C1.5: what is waited for stands in the record, for `status`, `explain` and whoever waits for the attempt.
+#[test]
+fn c1_5_the_record_says_what_is_waited_for_and_until_when() {
+    let world = World::new(diligent());
+    world.state().forge_faults = 2;
+    assert_eq!(world.supervise(Mode::Begin), ended("success"));
+    let waited = world.state().waited.clone();
+    assert_eq!(waited.len(), 2, "{waited:?}");
+    assert_eq!(waited[0].why, "could not look for a pull request: no route to host");
+    assert!(waited[0].until < waited[1].until, "{waited:?}");
+    assert_eq!(world.read().waiting, None);
+}
+
+/// C1.5: whoever wishes for a pass may have mended what is wrong, so nobody sleeps a back-off out after that.
+#[test]
+fn c1_5_a_wish_for_a_pass_ends_the_waiting() {
+    let took_s = |faults, wish_after_s: Option<u64>| {
+        let world = World::new(diligent());
+        let before = world.state().awake_ms;
+        world.state().forge_faults = faults;
+        world.state().wish_at = wish_after_s.map(|after| before + after * 1000);
+        assert_eq!(world.supervise(Mode::Begin), ended("success"));
+        (world.state().awake_ms - before) / 1000
+    };
+    let work = took_s(0, None);
+    assert_eq!(took_s(5, None), work + 5 + 10 + 20 + 40 + 80);
+    assert_eq!(took_s(5, Some(work + 100)), work + 100);
+}
+
 /// C1.4b: nothing is concluded from another branch's files.
 #[test]
 fn c1_4b_the_close_waits_while_the_board_is_elsewhere() {

@@ -5,6 +5,10 @@ use dispatch_engine::ports::PortError;
 use dispatch_proc::{Ended, Finished, ProcError, brief};
 use thiserror::Error;
 
+/// What helps where `gh` has no token.
+pub(super) const LOG_IN: &str =
+    "log in with `gh auth login`, or set `forge.tokenFromEnv` if the token is in the environment";
+
 /// The kind of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ForgeFault {
@@ -61,9 +65,7 @@ impl ForgeFault {
 
     const fn hint(self) -> Option<&'static str> {
         match self {
-            Self::NoToken => Some(
-                "log in with `gh auth login`, or set `forge.tokenFromEnv` if the token is in the environment",
-            ),
+            Self::NoToken => Some(LOG_IN),
             Self::Unauthorised => Some(
                 "the stored login is not accepted: log in again with `gh auth login`, or check the token when `forge.tokenFromEnv` is set",
             ),

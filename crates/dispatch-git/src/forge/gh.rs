@@ -8,14 +8,16 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use dispatch_core::branch::BranchName;
+use dispatch_core::error_chain::chain;
 use dispatch_core::record::RecordedProposal;
 use dispatch_engine::ports::{
     Forge, ForgeKind, NewPullRequest, PortError, ProposalState, PullRequest,
 };
-use dispatch_proc::{Call, Stdin, run};
+use dispatch_proc::{Call, Ended, Stdin, brief, run};
 use serde_json::{Value, json};
 
 use super::answer::{is_from_here, proposals, pull_request, question};
+use super::error::LOG_IN;
 use super::{ForgeError, GitHubRepository};
 
 /// What a question may take; a pass may have less time left.
@@ -254,6 +256,35 @@ fn lists(answer: &Value, key: &str, value: &str) -> bool {
 impl Forge for GhForge {
     fn kind(&self) -> ForgeKind {
         ForgeKind::GitHub
+    }
+
+    fn missing(&self) -> Option<String> {
+        let program = &self.program;
+        let host = &self.repository.host;
+        // The stored login, or the variables that are left to it: no request is made.
+        let call = Call::new(program, "/", self.look_limit).envs(&self.env).args([
+            "auth",
+            "token",
+            "--hostname",
+            host,
+        ]);
+        match run(&call) {
+            Ok(finished) => match finished.ended {
+                Ended::Exit(0) => None,
+                Ended::Exit(_) => {
+                    let words = brief(&finished.stderr_text(), 200);
+                    Some(format!("`{program}` is not logged in to {host} ({words}): {LOG_IN}"))
+                }
+                // The calls themselves tell what is wrong.
+                Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => None,
+            },
+            Err(error) => Some(format!(
+                "`{program}`, which opens pull requests, cannot be run ({}): install GitHub CLI, add its folder to the \
+                 `PATH` of whatever runs the passes, or have branches pushed without pull requests (`\"forge\": {{ \
+                 \"kind\": \"git\" }}`)",
+                chain(&error)
+            )),
+        }
     }
 
     fn proposals(

@@ -24,6 +24,10 @@ impl Forge for GitForge {
         ForgeKind::Git
     }
 
+    fn missing(&self) -> Option<String> {
+        None
+    }
+
     fn proposals(
         &self,
         _recorded: &[RecordedProposal],

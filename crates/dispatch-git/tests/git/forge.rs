@@ -294,6 +294,28 @@ fn c9_4_a_stale_token_in_the_environment_does_not_outrank_the_stored_login() {
     });
 }
 
+/// C9.4: asked before any work is begun, and without a request.
+#[test]
+fn what_keeps_pull_requests_from_being_opened_is_told_without_asking_the_forge() {
+    with_each_gh(|scene| {
+        let missing = |settings: GhSettings| Scene::forge_with(settings).missing();
+        assert_eq!(missing(scene.settings()), None);
+        let _was_there = fs::remove_file(scene.repo.root().join("gh/hosts.yml"));
+        let stored_alone = GhSettings { token_from_env: false, ..scene.settings() };
+        let why = missing(stored_alone.clone()).unwrap();
+        assert!(why.contains("is not logged in to github.com (no oauth token"), "{why}");
+        assert!(why.contains("`gh auth login`"), "{why}");
+        let nowhere = GhSettings { program: "/nowhere/gh".into(), ..scene.settings() };
+        let why = missing(nowhere).unwrap();
+        assert!(
+            why.starts_with("`/nowhere/gh`, which opens pull requests, cannot be run"),
+            "{why}"
+        );
+        assert!(!scene.server.is_asked());
+    });
+    assert_eq!(GitForge.missing(), None);
+}
+
 #[test]
 fn c9_5_without_a_forge_nothing_is_asked_and_nothing_opened() {
     assert_eq!(GitForge.kind(), ForgeKind::Git);

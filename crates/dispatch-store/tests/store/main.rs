@@ -132,6 +132,7 @@ fn record(task: &str, phase: Phase) -> Record {
         merged_before: 0,
         covered_children: None,
         owed: None,
+        waiting: None,
         rest: Rest::new(),
     }
 }

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use dispatch_core::config::Config;
-use dispatch_core::launch::account_variable;
 use dispatch_core::triage::Lane;
+use dispatch_engine::from_here;
 use dispatch_engine::setup::confinement_fault;
-use dispatch_engine::standstill::{self, StandstillCause};
+use dispatch_engine::standstill::{self, Standstill, StandstillCause};
 use dispatch_guards::permission::{Severity, lint_lists};
 
 use crate::exit::Exit;
@@ -83,31 +83,28 @@ fn confinement_findings(config: &Config) -> Vec<Finding> {
 
 /// What a worker needs of the environment that a pass runs in: this one may be another than the passes have.
 fn environment_findings(world: &World) -> Vec<Finding> {
-    let setup = &world.setup;
-    let mut missing = BTreeSet::new();
-    for (lane, settings) in &setup.lanes {
-        if let Ok(settings) = settings
-            && setup.config.max_parallel(*lane) > 0
-        {
-            let account = account_variable(&setup.config, *lane, settings);
-            missing.extend(world.ports().agent.missing(account));
-        }
-    }
-    missing.iter().map(|text| Finding::new(Severity::Warning, text)).collect()
+    let missing = from_here::missing(&world.ports(), &world.setup);
+    let each: BTreeSet<&String> = missing.values().flatten().collect();
+    each.into_iter().map(|text| Finding::new(Severity::Warning, text)).collect()
 }
 
 /// What else keeps passes from taking tasks here: a missing remote for good, a board that is elsewhere for as long as
 /// another branch is checked out.
 fn place_finding(world: &World) -> anyhow::Result<Option<Finding>> {
-    if let Some(found) = world.missing_remote() {
-        return Ok(Some(Finding::new(Severity::Error, &found.text)));
-    }
-    let found = standstill::look_at(&world.ports(), &world.setup)?;
-    // An approval that is missing is told at the end.
-    let found = found.filter(|found| found.cause != StandstillCause::ConfigChanged);
-    Ok(found.map(|found| {
-        Finding::new(Severity::Warning, &format!("no pass takes a task here: {}", found.text))
-    }))
+    let Some(Standstill { cause, text }) = standstill::look_at(&world.ports(), &world.setup)?
+    else {
+        return Ok(None);
+    };
+    let warning = || Finding::new(Severity::Warning, &format!("no pass takes a task here: {text}"));
+    Ok(match cause {
+        // An approval that is missing is told at the end.
+        StandstillCause::ConfigChanged => None,
+        StandstillCause::NoRemote => Some(Finding::new(Severity::Error, &text)),
+        StandstillCause::ConfigUnusable
+        | StandstillCause::StatusMissing
+        | StandstillCause::BaseUnknown
+        | StandstillCause::BoardElsewhere => Some(warning()),
+    })
 }
 
 /// Something wrong with a file the configuration names.

@@ -8,7 +8,7 @@ use dispatch_guards::verdict::VerdictKind;
 use unicode_width::UnicodeWidthChar;
 
 use super::events::Event;
-use crate::render::{duration, plain, width_of};
+use crate::render::{duration, plain, waits, width_of};
 
 #[cfg(test)]
 mod tests;
@@ -258,6 +258,9 @@ pub(super) fn frame(view: &View<'_>, size: Size, paint: Paint) -> Vec<String> {
         if let Some(standstill) = &report.standstill {
             top.tell((Tone::Bad, "! No pass takes a task here: "), &standstill.text);
         }
+        for text in report.held_back() {
+            top.tell((Tone::Bad, "! "), text);
+        }
         problems(&mut top, &report.problems);
         slots(&mut top, view, report);
         lanes(&mut top, &report.lanes);
@@ -359,6 +362,9 @@ fn attempt(sheet: &mut Sheet, view: &View<'_>, lead: &str, running: &RunningStat
         facts.push("no supervisor: the next pass recovers it".to_owned());
     }
     sheet.flow("     ", Tone::Plain, &facts);
+    if let Some(waiting) = &running.waiting {
+        sheet.tell((Tone::Wait, "     it "), &waits(waiting));
+    }
     let age = running.beat_age_s.map(|age| format!("{} ago: ", duration(age)));
     let last = view.activity.get(&running.id).map_or("", String::as_str);
     if !last.is_empty() {
@@ -407,11 +413,8 @@ fn queue(sheet: &mut Sheet, report: Option<&StatusReport>, most: usize) {
 }
 
 fn queued(sheet: &mut Sheet, task: &QueuedStatus, id_width: usize) {
-    let verdict = match task.verdict.reason {
-        None => task.verdict.verdict.to_string(),
-        Some(reason) => format!("{}: {reason}", task.verdict.verdict),
-    };
-    let tone = match task.verdict.verdict {
+    let (kind, verdict) = task.outlook();
+    let tone = match kind {
         VerdictKind::Launch => Tone::Good,
         VerdictKind::Block => Tone::Bad,
         VerdictKind::Wait => Tone::Wait,

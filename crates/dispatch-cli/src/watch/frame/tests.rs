@@ -38,6 +38,7 @@ fn report() -> StatusReport {
         id: id(name),
         title: title.to_owned(),
         verdict,
+        held_back: None,
     };
     StatusReport {
         standstill: None,
@@ -54,6 +55,7 @@ fn report() -> StatusReport {
             slot: SlotName::parse("slot-1").unwrap(),
             phase: Phase::Running,
             supervised: true,
+            waiting: None,
             elapsed_s: Some(125),
             beat_age_s: Some(3),
             turns: 12,

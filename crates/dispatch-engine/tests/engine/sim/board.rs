@@ -111,6 +111,10 @@ impl Forge for World {
         self.call().forge
     }
 
+    fn missing(&self) -> Option<String> {
+        self.call().forge_missing.clone()
+    }
+
     fn proposals(
         &self,
         recorded: &[RecordedProposal],

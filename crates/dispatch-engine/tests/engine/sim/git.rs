@@ -79,6 +79,10 @@ impl Vcs for World {
         Ok(self.call().place.clone())
     }
 
+    fn missing_remote(&self) -> Option<String> {
+        None
+    }
+
     fn commit_board(&self, message: &str) -> Result<BoardCommit, PortError> {
         let mut state = self.try_effect()?;
         let Some(head) = state.place.head.clone().filter(|_| state.board_dirty) else {

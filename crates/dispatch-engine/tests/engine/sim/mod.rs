@@ -98,6 +98,8 @@ pub(crate) struct State {
     pub(crate) free_mib: u64,
     pub(crate) push_fails: bool,
     pub(crate) forge: ForgeKind,
+    /// What keeps work from being proposed from here.
+    pub(crate) forge_missing: Option<String>,
     pub(crate) listings: u32,
     pub(crate) proposals: BTreeMap<u64, ProposalState>,
     /// Commits of the remote that were not fetched.
@@ -327,6 +329,7 @@ impl World {
             free_mib: 100_000,
             push_fails: false,
             forge: ForgeKind::GitHub,
+            forge_missing: None,
             listings: 0,
             proposals: BTreeMap::new(),
             not_here: BTreeSet::new(),

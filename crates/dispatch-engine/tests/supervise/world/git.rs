@@ -84,6 +84,10 @@ impl Vcs for World {
         Ok(BoardPlace { branch: Some(state.board_branch.clone()), head: None, repository: true })
     }
 
+    fn missing_remote(&self) -> Option<String> {
+        unimplemented!("a pass asks that")
+    }
+
     fn commit_board(&self, _message: &str) -> Result<BoardCommit, PortError> {
         unimplemented!("a supervisor commits no board")
     }

@@ -16,7 +16,7 @@ use dispatch_core::branch::BranchName;
 use dispatch_core::config::{Config, ConfinementMode, Found, LaneSettings, Location, load};
 use dispatch_core::id::TaskId;
 use dispatch_core::object::CommitId;
-use dispatch_core::record::{Phase, Record, Request, SlotEntry};
+use dispatch_core::record::{Phase, Record, Request, SlotEntry, Waiting};
 use dispatch_core::slot::SlotName;
 use dispatch_core::status::Status;
 use dispatch_core::task::{ChecklistItem, DeclaredFile, OneLine, Task};
@@ -89,6 +89,10 @@ pub(crate) struct State {
     pub(crate) awake_ms: u64,
     /// When the board's checkout is on its branch again.
     pub(crate) back_at: Option<u64>,
+    /// When a pass is wished for.
+    pub(crate) wish_at: Option<u64>,
+    /// What the record said that the close waits for, in order.
+    pub(crate) waited: Vec<Waiting>,
     /// When another claim takes the record over.
     pub(crate) steal_at: Option<u64>,
     pub(crate) acts: Vec<Act>,
@@ -292,6 +296,8 @@ impl World {
             backups: BTreeMap::new(),
             awake_ms: 1_000_000,
             back_at: None,
+            wish_at: None,
+            waited: Vec::new(),
             steal_at: None,
             acts,
             exited: None,
@@ -462,6 +468,7 @@ fn record(slot: &SlotName) -> Record {
         merged_before: 0,
         covered_children: None,
         owed: None,
+        waiting: None,
         rest: BTreeMap::new(),
     }
 }

@@ -137,6 +137,10 @@ impl Forge for World {
         self.call().forge_kind
     }
 
+    fn missing(&self) -> Option<String> {
+        unimplemented!("a pass asks that")
+    }
+
     fn proposals(
         &self,
         _recorded: &[RecordedProposal],

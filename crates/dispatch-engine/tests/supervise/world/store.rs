@@ -22,7 +22,8 @@ impl Store for World {
     }
 
     fn wishes(&self) -> Result<u64, PortError> {
-        unimplemented!("passes wish")
+        let state = self.call();
+        Ok(u64::from(state.wish_at.is_some_and(|at| at <= state.awake_ms)))
     }
 
     fn try_pass_lock(&self) -> Result<TryLock<Box<dyn PassLock>>, PortError> {
@@ -45,6 +46,9 @@ impl Store for World {
         let mut state = self.effect();
         if record.phase == Phase::Ended {
             state.log.push("end the record".to_owned());
+        }
+        if let Some(waiting) = record.waiting.clone().filter(|it| state.waited.last() != Some(it)) {
+            state.waited.push(waiting);
         }
         state.record = Some(record.clone());
         Ok(())
