@@ -7,6 +7,7 @@
 //! - [`repo`] is a repository with a bare remote, [`board`] a board of task files, both in a [`scratch`] folder;
 //! - [`scene`] sets all of these up as one world for a test of the whole job;
 //! - [`bench`] times two ways to do one thing in one run;
+//! - [`processes`] tells what still runs in a scratch folder;
 //! - [`wait`] polls for what another process does, with a deadline instead of a sleep.
 //!
 //! Every helper panics on failure: in a test that is the report. The crate is a development dependency only.
@@ -20,6 +21,7 @@ pub mod board;
 pub mod forge_server;
 mod http;
 pub mod model_server;
+pub mod processes;
 pub mod programs;
 pub mod repo;
 pub mod scene;

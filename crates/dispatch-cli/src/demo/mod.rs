@@ -150,8 +150,10 @@ fn dispatch(place: &Place, program: &Utf8Path, args: &[&str]) -> anyhow::Result<
         .args(args)
         .envs(place.environment());
     let finished = dispatch_proc::run(&call)?;
-    anyhow::ensure!(finished.is_success(), "{}", finished.failure(&call.shown()));
-    Ok(String::from_utf8_lossy(&finished.stdout).into_owned())
+    let said = String::from_utf8_lossy(&finished.stdout).into_owned();
+    // What a pass could not do stands in its report.
+    anyhow::ensure!(finished.is_success(), "{}\n{said}", finished.failure(&call.shown()));
+    Ok(said)
 }
 
 /// Looks at how a task ended, with the eyes of a person: the board's file, the remote, the attempt's outcome.

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
 use dispatch_testkit::model_server::{Gate, Turn};
+use dispatch_testkit::processes::{self, Process};
 use dispatch_testkit::wait;
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -195,7 +196,11 @@ fn r2_1_a_merge_starts_a_pass() {
     world.begin(&[task("T-1", "Add a parser", "src/parser.rs")]);
     let session = PlainSession::start(&world, &["--plain", "--interval", "1h", "--poll-prs", "1s"]);
     session.says("T-1: proposed", 1);
-    world.pull_when_settled();
+    let is_watcher = |process: &Process| process.command.contains("backlog-watch");
+    wait::until("nobody but the watcher to be at work", || {
+        processes::in_folder(world.repo().root()).iter().all(is_watcher)
+    });
+    world.pull();
     world.repo().git(&["fetch", "--quiet", world.repo().remote().as_str(), "task/T-1"]);
     world.repo().git(&["merge", "--quiet", "--no-edit", "FETCH_HEAD"]);
     world.repo().push();

@@ -7,9 +7,9 @@ use std::process::Output;
 use camino::Utf8PathBuf;
 use dispatch_testkit::board::TaskText;
 use dispatch_testkit::model_server::{Lane, ModelRequest, Turn};
+use dispatch_testkit::processes;
 use dispatch_testkit::programs::{self, Peer};
 use dispatch_testkit::scene::{Forge, Scene};
-use dispatch_testkit::wait;
 use serde_json::{Value, json};
 
 /// The test command every task states: it succeeds when every file in `src` says something.
@@ -126,12 +126,19 @@ impl World {
         let branch = format!("task/{id}");
         let branches = self.repo().remote_branches();
         assert!(branches.contains_key(&branch), "{branches:?}\n{report:#}\n{}", self.story(id));
+        self.settle();
     }
 
-    /// A person brings the checkout up to date once the pass that followed the attempt has committed the board.
+    /// Waits until also the pass that follows an attempt has ended.
+    #[track_caller]
+    pub(crate) fn settle(&self) {
+        processes::settle(self.repo().root());
+    }
+
+    /// A person brings the checkout up to date once nothing is at work on it.
     #[track_caller]
     pub(crate) fn pull_when_settled(&self) {
-        wait::until("a committed board", || self.repo().git(&["status", "--porcelain"]).is_empty());
+        self.settle();
         self.pull();
     }
 

@@ -159,15 +159,15 @@ fn without_a_login_at_the_forge_nothing_is_begun_and_logging_in_lets_it_go_on() 
     let (login, hidden) = (world.path("gh/hosts.yml"), world.path("hosts.yml"));
     fs::rename(&login, &hidden).unwrap();
     world.begin();
-    let log_in = "`gh` is not logged in to github.com (no oauth token found for github.com): log in with `gh auth login`";
+    let told_by_all = "`gh` is not logged in to github.com (no oauth token found for github.com): log in with `gh auth login`";
     for (asked, code) in [(&["config", "check"][..], 0), (&["status"], 0), (&["explain", "1"], 0)] {
         let (said, _) = world.ended(asked, code);
-        assert!(said.contains(log_in), "{asked:?}: {said}");
+        assert!(said.contains(told_by_all), "{asked:?}: {said}");
     }
     let queue = world.ok(&["status"]);
     assert!(queue.lines().any(|line| line.contains("T-1") && line.ends_with("wait")), "{queue}");
     let (said, told) = world.ended(&["--wait"], 1);
-    assert!(format!("{said}{told}").contains(log_in), "{said}{told}");
+    assert!(format!("{said}{told}").contains(told_by_all), "{said}{told}");
     assert_eq!(world.board().status("T-1"), "Queued");
 
     fs::rename(&hidden, &login).unwrap();

@@ -3,7 +3,9 @@
 use dispatch_testkit::model_server::Turn;
 use dispatch_testkit::scene::Forge;
 
-use crate::world::{World, all_processes};
+use dispatch_testkit::processes;
+
+use crate::world::World;
 
 /// D9.5: a worker past its time is ended with everything it started: what ignores signals, what left its session, and
 /// what threw its environment away; its work is saved and the task is blocked.
@@ -29,7 +31,7 @@ fn a_worker_past_its_time_is_ended_with_all_it_started_and_its_work_is_saved() {
 
     assert!(ran.exists(), "the worker started them");
     let left: Vec<_> =
-        all_processes().into_iter().filter(|process| process.command.contains(&time)).collect();
+        processes::all().into_iter().filter(|process| process.command.contains(&time)).collect();
     assert!(left.is_empty(), "{left:#?}");
     assert_eq!(world.board().status("T-1"), "Blocked");
     assert!(world.comments("T-1").contains("timeout"), "{}", world.comments("T-1"));

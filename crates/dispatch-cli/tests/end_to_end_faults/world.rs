@@ -5,11 +5,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::ErrorKind;
 use std::process::{Child, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use dispatch_testkit::board::TaskText;
 use dispatch_testkit::model_server::{Lane, Turn};
+use dispatch_testkit::processes::{self, Process};
 use dispatch_testkit::scene::{Forge, Scene};
 use dispatch_testkit::{programs, wait};
 use rustix::process::{Pid, Signal, kill_process};
@@ -29,13 +30,6 @@ const PATIENCE: Duration = Duration::from_mins(2);
 pub(crate) struct World {
     scene: Scene,
     more: Vec<(String, String)>,
-}
-
-/// A live process of a world.
-#[derive(Debug, Clone)]
-pub(crate) struct Process {
-    pub(crate) pid: i32,
-    pub(crate) command: String,
 }
 
 impl std::ops::Deref for World {
@@ -153,32 +147,12 @@ impl World {
     /// Waits until no process of this world is left.
     #[track_caller]
     pub(crate) fn settle(&self) {
-        let deadline = Instant::now() + PATIENCE;
-        let mut quiet = 0;
-        loop {
-            let left = self.processes();
-            // One that is just putting a program in its place shows neither a command line nor an environment.
-            quiet = if left.is_empty() { quiet + 1 } else { 0 };
-            if quiet == 3 {
-                return;
-            }
-            assert!(Instant::now() < deadline, "still alive: {left:#?}");
-            std::thread::sleep(Duration::from_millis(100));
-        }
+        processes::settle(self.repo().root());
     }
 
     /// Every live process whose environment, command line or working folder names this world.
     pub(crate) fn processes(&self) -> Vec<Process> {
-        let root = self.repo().root().as_str().as_bytes().to_vec();
-        let of_ours = |process: &Process| {
-            let folder = format!("/proc/{}", process.pid);
-            let holds = |bytes: &[u8]| bytes.windows(root.len()).any(|part| part == root);
-            let cwd = fs::read_link(format!("{folder}/cwd")).unwrap_or_default();
-            holds(process.command.as_bytes())
-                || holds(cwd.as_os_str().as_encoded_bytes())
-                || holds(&fs::read(format!("{folder}/environ")).unwrap_or_default())
-        };
-        all_processes().into_iter().filter(of_ours).collect()
+        processes::in_folder(self.repo().root())
     }
 
     /// A file of the state directory, as JSON; nothing when it is not there.
@@ -329,22 +303,6 @@ pub(crate) fn task(id: &str, file: &str) -> TaskText {
 /// The turns of a worker that writes a file and ends.
 pub(crate) fn writes_and_ends(file: &str) -> Vec<Turn> {
     vec![Turn::new_file(file, "//! Written.\n"), Turn::text("Done.")]
-}
-
-/// Every live process of the machine that this user may look at.
-pub(crate) fn all_processes() -> Vec<Process> {
-    let entries = fs::read_dir("/proc").unwrap().flatten();
-    entries
-        .filter_map(|entry| {
-            let pid = entry.file_name().to_str()?.parse().ok()?;
-            let command = fs::read(entry.path().join("cmdline")).ok()?;
-            // A process that ended but was not waited for has no command line.
-            (!command.is_empty()).then(|| {
-                let command = String::from_utf8_lossy(&command).replace('\0', " ");
-                Process { pid, command: command.trim_end().to_owned() }
-            })
-        })
-        .collect()
 }
 
 /// Sends a signal to a process; one that is gone is no failure.

@@ -366,9 +366,9 @@ impl<'a> Attempt<'a> {
     pub(crate) fn wait_out(&mut self, why: &str, least: Duration, most: Duration) -> Option<Asked> {
         let until = self.ports.clock.now() + most;
         self.waits(Some(Waiting { why: why.to_owned(), until: Some(moment(until)) }));
-        let wishes = self.ports.store.wishes().ok();
+        let before = self.ports.store.wishes().ok();
         let asked = self.rest(least.min(most)).or_else(|| {
-            let wished = |ports: &Ports<'_>| ports.store.wishes().ok() != wishes;
+            let wished = |ports: &Ports<'_>| ports.store.wishes().ok() != before;
             self.rest_until(most.saturating_sub(least), wished)
         });
         self.waits(None);

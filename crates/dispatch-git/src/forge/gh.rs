@@ -270,13 +270,12 @@ impl Forge for GhForge {
         ]);
         match run(&call) {
             Ok(finished) => match finished.ended {
-                Ended::Exit(0) => None,
-                Ended::Exit(_) => {
+                Ended::Exit(code) if code != 0 => {
                     let words = brief(&finished.stderr_text(), 200);
                     Some(format!("`{program}` is not logged in to {host} ({words}): {LOG_IN}"))
                 }
-                // The calls themselves tell what is wrong.
-                Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => None,
+                // What is wrong with a call that was ended, the calls themselves tell.
+                Ended::Exit(_) | Ended::Signal(_) | Ended::TimedOut | Ended::Stopped => None,
             },
             Err(error) => Some(format!(
                 "`{program}`, which opens pull requests, cannot be run ({}): install GitHub CLI, add its folder to the \
