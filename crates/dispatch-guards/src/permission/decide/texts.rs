@@ -44,10 +44,8 @@ pub(super) enum Followed {
 fn join(words: &[Word]) -> String {
     let mut text = String::new();
     let mut named = false;
-    for (index, word) in words.iter().enumerate() {
-        if index > 0 {
-            text.push_str(if word.gap.is_empty() { " " } else { &word.gap });
-        }
+    for word in words {
+        text.push_str(if word.gap.is_empty() { " " } else { &word.gap });
         let name = !named && !is_assignment(&word.text);
         named |= name;
         let unquoted = word.text.contains(['"', '\'', '\\']) && !word.glob;
@@ -121,8 +119,7 @@ pub(super) fn unwrap_for_allow(words: &[Word]) -> Option<(&[Word], bool)> {
 
 fn is_duration(text: &str) -> bool {
     let digits = text.trim_end_matches(['s', 'm', 'h', 'd']);
-    !digits.is_empty()
-        && text.len() - digits.len() <= 1
+    text.len() - digits.len() <= 1
         && digits.chars().all(|c| c.is_ascii_digit() || c == '.')
         && digits.starts_with(|c: char| c.is_ascii_digit())
 }
@@ -135,7 +132,7 @@ fn skip_timeout(words: &[Word]) -> Option<usize> {
             "--foreground" | "--preserve-status" | "-v" | "--verbose" => 1,
             _ if TIMEOUT_VALUES.contains(&word) => 2,
             _ if word.starts_with("--kill-after=") || word.starts_with("--signal=") => 1,
-            _ if word.len() > 2 && (word.starts_with("-k") || word.starts_with("-s")) => 1,
+            _ if word.starts_with("-k") || word.starts_with("-s") => 1,
             _ if is_duration(word) => return Some(at + 1),
             _ => return None,
         };
@@ -260,10 +257,6 @@ fn skip_env(words: &[Word]) -> Unwrapped<'_> {
                 };
             }
             option if ENVIRONMENT_VALUES.contains(&option) => at += 2,
-            "--" => {
-                at += 1;
-                break;
-            }
             text if text.starts_with('-') || is_assignment(text) => at += 1,
             _ => break,
         }

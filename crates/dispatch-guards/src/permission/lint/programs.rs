@@ -266,9 +266,7 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
         return split_operators(text).into_iter().find_map(lint_text);
     }
     match peel(pattern) {
-        Peeled::Inner(inner) if inner.iter().any(|inner| !inner.head().is_empty()) => {
-            return inner.iter().find_map(lint_reach);
-        }
+        Peeled::Inner(inner) => return inner.iter().find_map(lint_reach),
         // `FOO=* x *` takes in `FOO=1 any program x`.
         Peeled::Anything if matches!(pattern, ShellPattern::Glob(_)) => {
             return Some(Lint::reaches(
@@ -276,7 +274,7 @@ pub(super) fn lint_reach(pattern: &ShellPattern) -> Option<Lint> {
                 "the star stands before the program: it grants any program",
             ));
         }
-        Peeled::Nothing | Peeled::Anything | Peeled::Inner(_) => {}
+        Peeled::Nothing | Peeled::Anything => {}
     }
     let words = fixed_words(pattern);
     let Some((program, rest)) = words.split_first() else {
