@@ -33,6 +33,7 @@ use crate::permission::files::FilePattern;
 #[test_case("Edit(/src/*.rs)", "Edit(/src/a*)", Relation::Overlaps; "two globs")]
 #[test_case("Edit(/src/**/x)", "Edit(/src/x)", Relation::Covers; "folders of any depth may be none")]
 #[test_case("Edit(/src/**/x)", "Edit(/src/yx)", Relation::Overlaps; "folders of any depth end at a slash")]
+#[test_case("Edit(/*a)", "Edit(/a)", Relation::Covers; "a star at the start takes nothing as well")]
 #[test_case("Edit(/*)", "Edit(/?*)", Relation::Equal; "a name is never empty")]
 #[test_case("Edit(/SRC/**)", "Edit(/src/**)", Relation::Equal; "letter case")]
 #[test_case("Edit(/src/**)", "Edit(//home/x/**)", Relation::Overlaps; "two anchors cannot be decided")]
@@ -255,6 +256,7 @@ const EACH_AGAINST_EACH: &[&str] = &[
     "Bash(timeout 5 a:*)",
     "Bash(nice a)",
     "Bash(ni* b)",
+    "Bash(ti* a)",
     "Bash(env a:*)",
     "Bash(sudo a:*)",
     "Bash(sudo:*)",
