@@ -62,6 +62,17 @@ fn p4_2_rules_that_mean_everything_are_named(rule: &str) {
     assert_eq!(lint(rule).class, LintClass::Everything, "{:?}", lint(rule));
 }
 
+/// P4.2: what is offered instead is a form that works.
+#[test_case("Bash (make:*)", Some("Bash(make:*)"); "a rule that is right without the blank")]
+#[test_case("Bash (tee:*)", Some("Bash(tee:*)"); "one that reaches far")]
+#[test_case("Bash (a * b:*)", Some("Bash(a * b), Bash(a * b *)"); "one that is dead")]
+#[test_case("Write (src/**)", Some("Edit(src/**)"); "one that another tool governs")]
+#[test_case("Bash (*)", None; "one that is everything")]
+fn p4_2_a_blank_before_the_parenthesis_is_taken_out(rule: &str, instead: Option<&str>) {
+    let judged = lint(rule);
+    assert_eq!((judged.class, judged.instead.as_deref()), (LintClass::Everything, instead));
+}
+
 /// P4.3.
 #[test_case("Bash(bash:*)"; "a_bashc2-03")]
 #[test_case("Bash(sh -c:*)"; "a shell with an option")]
