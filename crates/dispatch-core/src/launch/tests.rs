@@ -91,6 +91,7 @@ fn lines(launch: &Launch) -> String {
     launch.argv.join("\n")
 }
 
+/// N22.
 #[test]
 fn d7_2_the_local_lane_s_command_line() {
     insta::assert_snapshot!(lines(&Case::new(Lane::Local).build().unwrap()), @"
@@ -128,6 +129,7 @@ fn d7_2_the_local_lane_s_command_line() {
     ");
 }
 
+/// N21.
 #[test]
 fn d7_3_the_frontier_lane_s_command_line() {
     insta::assert_snapshot!(lines(&Case::new(Lane::Frontier).build().unwrap()), @"

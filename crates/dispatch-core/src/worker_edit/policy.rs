@@ -410,6 +410,7 @@ mod tests {
         assert_eq!(rule_of(words), PolicyRule::OwnTask);
     }
 
+    /// N16.
     #[test_case(&["T-5.1"]; "nothing to do")]
     #[test_case(&["T-5.1", "--view", "--notes", "x"]; "view and edit")]
     #[test_case(&["T-5.1", "--status", "Done"]; "status")]

@@ -3,7 +3,7 @@ use test_case::test_case;
 
 use super::*;
 
-/// P4.1, each with a recorded case.
+/// N14, P4.1, each with a recorded case.
 #[test_case("Bash(pnpm --filter * test:*)", Some("Bash(pnpm --filter * test), Bash(pnpm --filter * test *)"); "a_npmdead-03")]
 #[test_case("Bash(:*)", None; "colonstar-01")]
 #[test_case("Bash(*:*)", Some("Bash(*), Bash(* *)"); "star2-01")]

@@ -20,7 +20,7 @@ fn denied(surface: &Surface) -> Vec<&str> {
     surface.denied.iter().map(|denied| denied.rule.as_str()).collect()
 }
 
-/// P5.3, D7.4.
+/// N56, P5.3, D7.4.
 #[test]
 fn p5_3_granted_is_the_lane_and_the_task_without_duplicates() {
     let task = TaskRules {
