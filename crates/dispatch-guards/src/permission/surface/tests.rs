@@ -86,6 +86,17 @@ fn p5_4_a_loaded_command_that_a_grant_runs_behind_a_wrapper_is_a_conflict(grante
     }
 }
 
+/// P5.5: a command may read outside the slot under a loaded rule, and perhaps not under a grant to edit there.
+#[test]
+fn p5_5_a_grant_to_edit_outside_the_slot_does_not_cover_a_loaded_one_to_read_there() {
+    let of = |rule: &str| {
+        compose(&lane(&["Edit(//w/out/**)"], &[]), &TaskRules::default(), &[user(&[rule])])
+    };
+    assert_eq!(of("Read(//w/out/**)").conflicts[0].granted.rule, "Edit(//w/out/**)");
+    assert_eq!(of("Edit(//w/out/x)").conflicts, []);
+    assert_eq!(denied(&of("Read(//w/other/**)")), ["Read(//w/other/**)"]);
+}
+
 /// The other way round nothing is lost: `sudo:*` denied leaves `x`.
 #[test]
 fn p5_4_a_loaded_wrapper_is_denied_beside_the_commands_it_could_run() {
