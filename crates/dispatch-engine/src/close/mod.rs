@@ -27,6 +27,8 @@ use crate::supervise::{Asked, Attempt};
 const PATIENCE_MS: u64 = 60 * 60 * 1000;
 const FIRST_WAIT: Duration = Duration::from_secs(5);
 const LONGEST_WAIT: Duration = Duration::from_mins(5);
+/// A wish for a pass shortens a wait to this: passes may come one after the other, and a forge counts requests.
+const WAIT_BESIDE_PASSES: Duration = Duration::from_secs(30);
 
 /// Why a step did not pass.
 #[derive(Debug)]
@@ -159,7 +161,7 @@ impl CloseSteps for EngineSteps<'_, '_> {
             return Patience::Stop(Stop::Leave(fault.why.clone()));
         }
         let wait = FIRST_WAIT * 2u32.pow(tries.saturating_sub(1).min(10));
-        let asked = self.attempt.wait_out(&fault.why, FIRST_WAIT, wait.min(LONGEST_WAIT));
+        let asked = self.attempt.wait_out(&fault.why, WAIT_BESIDE_PASSES, wait.min(LONGEST_WAIT));
         if let Err(stop) = self.attempt.verify() {
             return Patience::Stop(stop);
         }

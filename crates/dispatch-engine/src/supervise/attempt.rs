@@ -346,16 +346,13 @@ impl<'a> Attempt<'a> {
     ) -> Option<Asked> {
         const SLICE: Duration = Duration::from_secs(1);
         let mut left = duration;
-        while !left.is_zero() {
+        while !left.is_zero() && !enough(&self.ports) {
             let slice = left.min(SLICE);
             self.ports.clock.sleep(slice);
             left -= slice;
             self.beat();
             if let Some(asked) = self.asked() {
                 return Some(asked);
-            }
-            if enough(&self.ports) {
-                return None;
             }
         }
         None

@@ -154,7 +154,8 @@ fn c1_5_a_wish_for_a_pass_ends_the_waiting() {
     };
     let work = took_s(0, None);
     assert_eq!(took_s(5, None), work + 5 + 10 + 20 + 40 + 80);
-    assert_eq!(took_s(5, Some(work + 100)), work + 100);
+    assert_eq!(took_s(5, Some(work + 110)), work + 110);
+    assert_eq!(took_s(5, Some(work + 80)), work + 75 + 30, "half a minute is always waited");
 }
 
 /// C1.4b: nothing is concluded from another branch's files.
