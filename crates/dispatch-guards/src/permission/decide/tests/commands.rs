@@ -39,7 +39,9 @@ pub(super) const DOCUMENTS: &[&str] = &[
     "cat <<'E'\nEE\n E\nE\nz",
     "a <<< x",
     "X=$(cat <<'E'\nit's (\nE\n) b",
+    "X=$(cat <<'E'\n(\nE\n  ) b",
     "git commit -m \"$(cat <<'E'\nit's (one)\nE\n)\"",
+    "git commit -m \"$(cat <<'E'\n(one)x\"\nE\n)\" -q",
 ];
 
 pub(super) const KEYWORDS: &[&str] = &[
