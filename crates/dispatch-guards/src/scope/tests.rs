@@ -208,6 +208,19 @@ fn which_names_look_like_secrets() {
     insta::assert_snapshot!(found.join("\n"));
 }
 
+/// C3.4: what is said of a file that fails as dangerous.
+#[test_case(Danger::AbsoluteLink, "a symbolic link with an absolute target")]
+#[test_case(Danger::LinkOutside, "a symbolic link that leaves the repository")]
+#[test_case(Danger::UnreadableLink, "a symbolic link whose target is unknown")]
+#[test_case(Danger::Submodule, "a submodule change")]
+#[test_case(Danger::NestedRepository, "a repository inside the repository")]
+#[test_case(Danger::TooLarge, "over the size limit")]
+#[test_case(Danger::SecretName, "a name that secrets have")]
+#[test_case(Danger::HoldsCredential, "the value of a credential")]
+fn c3_4_a_danger_is_said_in_words(danger: Danger, words: &str) {
+    assert_eq!(danger.as_str(), words);
+}
+
 #[test]
 fn which_links_lead_out() {
     let targets: [&str; 24] = [

@@ -196,9 +196,11 @@ fn p4_4_lists_that_do_not_fit_refuse() {
     ));
 }
 
-/// P4.4: with the byte that ends each argument the limits are what just fits.
+/// P4.4: with the byte that ends each argument the limits are what just fits: below the kernel's 128 KiB
+/// for one argument, and with room for the environment in what it gives all of them.
 #[test]
 fn p4_4_lists_that_just_fit_pass() {
+    assert_eq!((MAX_RULE_BYTES, MAX_LIST_BYTES), (122_880, 786_432));
     let rule = |mark: char, bytes: usize| {
         let around = "Bash()\0".len();
         format!("Bash({})", mark.to_string().repeat(bytes - around))
