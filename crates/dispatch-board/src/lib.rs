@@ -9,6 +9,7 @@
 //! Ids such as D6.4 name rules; `docs/rules` in the repository explains them.
 
 mod error;
+mod known;
 mod locate;
 mod lock;
 mod native;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::ffi::OsString;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -19,12 +20,13 @@ use dispatch_core::worker_edit::WorkerEdit;
 use dispatch_engine::ports::{Board, PortError, StatusChange, StatusWrite, Tick, WorkerEditEnd};
 use dispatch_proc::{Call, run};
 
+use crate::BoardError;
+use crate::known::KnownFiles;
 use crate::locate::BoardLocation;
 use crate::native::{Decision, Writer, Wrote, shows};
 use crate::program::BacklogCli;
-use crate::read::read_text;
+use crate::read::{read_again, read_text};
 use crate::retry::while_busy;
-use crate::{BoardError, read};
 
 /// How long the board's callback may take; the board program itself would wait for ever.
 const CALLBACK_LIMIT: Duration = Duration::from_mins(10);
@@ -36,6 +38,8 @@ pub struct DiskBoard {
     writer: BoardWriter,
     program: Utf8PathBuf,
     environment: BTreeMap<OsString, OsString>,
+    /// What the last reading found: a pass reads the board several times, and mostly nothing changed.
+    known: Arc<Mutex<KnownFiles>>,
 }
 
 impl DiskBoard {
@@ -48,7 +52,7 @@ impl DiskBoard {
         writer: BoardWriter,
         environment: BTreeMap<OsString, OsString>,
     ) -> Self {
-        Self { location, writer, program: "backlog".into(), environment }
+        Self { location, writer, program: "backlog".into(), environment, known: Arc::default() }
     }
 
     /// The same board with another board program than the `backlog` on the `PATH`.
@@ -87,7 +91,12 @@ impl DiskBoard {
     }
 
     fn read_with(&self, config: &BoardConfig) -> board::Board {
-        read::read_board(&self.location.dir, config)
+        let last = || self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        // Taken out meanwhile: of two readings at a time the other one reads everything.
+        let known = std::mem::take(&mut *last());
+        let (board, known) = read_again(&self.location.dir, config, known);
+        *last() = known;
+        board
     }
 
     /// Edits a task by the native writer.

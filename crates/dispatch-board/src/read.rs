@@ -15,11 +15,13 @@ use dispatch_core::board_config::BoardConfig;
 use dispatch_core::task_file::MAX_FILE_BYTES;
 use dispatch_proc::{Links, open_regular, read_regular};
 
+use crate::known::{KnownFiles, Stamp};
+
 /// How much of a file that is no task is read: enough for its first line.
 const HEAD_BYTES: u64 = 4 << 10;
 
 /// A file that changed more recently than this is read twice.
-const FRESH: Duration = Duration::from_secs(2);
+pub(crate) const FRESH: Duration = Duration::from_secs(2);
 
 /// How often a file that looks torn is read again, and how long after.
 const READINGS: usize = 3;
@@ -48,36 +50,49 @@ pub(crate) fn read_text(path: &Utf8Path) -> io::Result<String> {
 /// A task that moves from one folder to another during the scan may be in neither listing. The folders are therefore
 /// listed again afterwards, and a board whose listings differ is scanned anew (B2.6).
 pub fn read_board(dir: &Utf8Path, config: &BoardConfig) -> Board {
-    let mut scan = Scan { dir, config, files: BTreeMap::new(), vanished: false };
+    let known = KnownFiles::default();
+    match scan(dir, config, &known) {
+        Ok(scan) => scan.assemble(),
+        Err(error) => listing_failed(dir, &error),
+    }
+}
+
+/// Reads the board in `dir` and remembers its files, of which `known` are not read again where they did not change.
+pub(crate) fn read_again(
+    dir: &Utf8Path,
+    config: &BoardConfig,
+    known: KnownFiles,
+) -> (Board, KnownFiles) {
+    let known = known.by(config);
+    match scan(dir, config, &known) {
+        Ok(scan) => {
+            let read = scan.settled();
+            (scan.assemble(), KnownFiles::new(config, read))
+        }
+        Err(error) => (listing_failed(dir, &error), KnownFiles::default()),
+    }
+}
+
+fn scan<'a>(
+    dir: &'a Utf8Path,
+    config: &'a BoardConfig,
+    known: &'a KnownFiles,
+) -> io::Result<Scan<'a>> {
+    let mut scan =
+        Scan { dir, config, known, files: BTreeMap::new(), vanished: false, restless: false };
     for last in 1..=SCANS {
         scan.vanished = false;
         scan.files.clear();
-        let outcome = scan.list().and_then(|()| {
-            scan.settle();
-            scan.names()
-        });
-        let names = match outcome {
-            Ok(names) => names,
-            Err(error) => return listing_failed(dir, &error),
-        };
+        scan.list()?;
+        scan.settle();
+        let names = scan.names()?;
         let same = names.iter().eq(scan.files.keys().filter(|path| scan.is_task(path)));
         if same && !scan.vanished {
             break;
         }
-        if last == SCANS && !scan.vanished {
-            let mut board = scan.assemble();
-            board.complete = false;
-            board.problems.push(Problem {
-                class: ProblemClass::Listing,
-                file: None,
-                line: None,
-                id: None,
-                cause: "tasks came and went each time the board was read".to_owned(),
-            });
-            return board;
-        }
+        scan.restless = last == SCANS && !scan.vanished;
     }
-    scan.assemble()
+    Ok(scan)
 }
 
 fn listing_failed(dir: &Utf8Path, error: &io::Error) -> Board {
@@ -95,32 +110,59 @@ fn listing_failed(dir: &Utf8Path, error: &io::Error) -> Board {
 
 /// A file at one reading.
 struct Reading {
-    found: Found,
+    /// What was found; nothing where an earlier reading holds.
+    found: Option<Found>,
     parsed: ParsedFile,
     fresh: bool,
+    /// What it is known by at the next reading.
+    stamp: Option<Stamp>,
 }
 
 impl Reading {
     /// Whether it may have been read while it was being written.
     fn is_suspect(&self) -> bool {
-        matches!(self.found, Found::Bytes(_)) && (self.fresh || self.parsed.may_be_torn())
+        matches!(self.found, Some(Found::Bytes(_))) && (self.fresh || self.parsed.may_be_torn())
     }
 }
 
 struct Scan<'a> {
     dir: &'a Utf8Path,
     config: &'a BoardConfig,
+    known: &'a KnownFiles,
     files: BTreeMap<Utf8PathBuf, Reading>,
+    /// Whether a file that was listed was gone when it was to be read.
     vanished: bool,
+    /// Whether no two listings were the same.
+    restless: bool,
 }
 
 impl Scan<'_> {
+    /// The files that the next reading need not open while they stay as they are.
+    fn settled(&self) -> BTreeMap<Utf8PathBuf, (Stamp, ParsedFile)> {
+        let settled = |(path, reading): (&Utf8PathBuf, &Reading)| {
+            let stamp = reading.stamp.filter(|_| !reading.is_suspect())?;
+            Some((path.clone(), (stamp, reading.parsed.clone())))
+        };
+        self.files.iter().filter_map(settled).collect()
+    }
+
     fn assemble(self) -> Board {
         let files: Vec<(Utf8PathBuf, Reading)> = self.files.into_iter().collect();
         let (paths, readings): (Vec<_>, Vec<_>) = files.into_iter().unzip();
         let parsed =
             paths.iter().map(Utf8PathBuf::as_path).zip(readings.into_iter().map(|r| r.parsed));
-        assemble_parsed(parsed, self.config)
+        let mut board = assemble_parsed(parsed, self.config);
+        if self.restless {
+            board.complete = false;
+            board.problems.push(Problem {
+                class: ProblemClass::Listing,
+                file: None,
+                line: None,
+                id: None,
+                cause: "tasks came and went each time the board was read".to_owned(),
+            });
+        }
+        board
     }
 
     /// The task files there are now.
@@ -174,8 +216,8 @@ impl Scan<'_> {
             }
             if name.ends_with(".md") && !kind.is_dir() {
                 if entry.file_name().to_str().is_none() {
-                    let cause = Found::Unreadable("its name is not UTF-8".to_owned());
-                    self.files.insert(inner.clone(), self.parsed(&inner, cause, false));
+                    let cause = "its name is not UTF-8".to_owned();
+                    self.files.insert(inner.clone(), self.unreadable(&inner, cause));
                 } else {
                     self.file(&inner);
                 }
@@ -190,6 +232,11 @@ impl Scan<'_> {
     }
 
     fn file(&mut self, at: &Utf8Path) {
+        if let Some((stamp, parsed)) = self.known.unchanged(self.dir, at) {
+            let reading = Reading { found: None, parsed, fresh: false, stamp: Some(stamp) };
+            self.files.insert(at.to_owned(), reading);
+            return;
+        }
         let reading = self.reading(at).unwrap_or_else(|error| {
             let missing = error.kind() == io::ErrorKind::NotFound;
             let leads_nowhere = missing && self.dir.join(at).is_symlink();
@@ -199,14 +246,15 @@ impl Scan<'_> {
                 (true, false) => "it vanished while the board was read".to_owned(),
                 (false, false) => error.to_string(),
             };
-            self.parsed(at, Found::Unreadable(cause), false)
+            self.unreadable(at, cause)
         });
         self.files.insert(at.to_owned(), reading);
     }
 
-    fn parsed(&self, at: &Utf8Path, found: Found, fresh: bool) -> Reading {
+    fn unreadable(&self, at: &Utf8Path, cause: String) -> Reading {
+        let found = Found::Unreadable(cause);
         let parsed = ParsedFile::new(at, &found, self.config);
-        Reading { found, parsed, fresh }
+        Reading { found: Some(found), parsed, fresh: false, stamp: None }
     }
 
     fn is_task(&self, at: &Utf8Path) -> bool {
@@ -226,10 +274,14 @@ impl Scan<'_> {
                 MAX_FILE_BYTES >> 20
             )));
         }
+        let stamp = Stamp::settled(&metadata);
         let mut bytes = Vec::with_capacity(usize::try_from(metadata.len().min(most)).unwrap_or(0));
         file.take(most).read_to_end(&mut bytes)?;
         let age = metadata.modified().ok().and_then(|at| SystemTime::now().duration_since(at).ok());
-        Ok(self.parsed(at, Found::Bytes(bytes), age.is_none_or(|age| age < FRESH)))
+        let found = Found::Bytes(bytes);
+        let parsed = ParsedFile::new(at, &found, self.config);
+        let fresh = age.is_none_or(|age| age < FRESH);
+        Ok(Reading { found: Some(found), parsed, fresh, stamp })
     }
 
     /// Reads what looks torn again, until two readings agree (B2.9).

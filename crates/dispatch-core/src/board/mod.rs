@@ -178,10 +178,10 @@ pub enum Found {
 }
 
 /// What one file of the board directory says, parsed once.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct ParsedFile(Content);
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 enum Content {
     Task(Box<Result<TaskFile, TaskFileError>>),
     UnreadableTask(String),
