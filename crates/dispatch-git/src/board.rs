@@ -36,9 +36,9 @@ impl<'a> BoardCheckout<'a> {
     /// Finds it; none when the board is in no repository.
     fn find(repository: &'a Repository) -> Result<Option<Self>, GitError> {
         let dir = &repository.settings.board_dir;
-        let asked = |what: &str| {
+        let asked = |what: &[&str]| {
             let call = repository.git.call(dir, &Place::Discovered);
-            let call = call.args(["rev-parse", "--path-format=absolute", what]);
+            let call = call.args(["rev-parse", "--path-format=absolute"]).args(what);
             match call.line() {
                 Ok(line) => Ok(Some(line)),
                 Err(GitError::Refused { stderr, .. })
@@ -49,15 +49,26 @@ impl<'a> BoardCheckout<'a> {
                 Err(error) => Err(error),
             }
         };
-        let (Some(git_dir), Some(top)) = (asked("--git-dir")?, asked("--show-toplevel")?) else {
-            return Ok(None);
+        let (git_dir, top) = ("--git-dir", "--show-toplevel");
+        let Some(both) = asked(&[git_dir, top])? else { return Ok(None) };
+        let (git_dir, top) = match both.split_once('\n') {
+            Some((git_dir, top)) if !top.contains('\n') => (git_dir.to_owned(), top.to_owned()),
+            // A path of more than one line is told from the other only when each is asked for alone.
+            _ => match (asked(&[git_dir])?, asked(&[top])?) {
+                (Some(git_dir), Some(top)) => (git_dir, top),
+                _ => return Ok(None),
+            },
         };
         let (git_dir, top) = (Utf8PathBuf::from(git_dir), Utf8PathBuf::from(top));
         let real = dir.canonicalize_utf8().map_err(GitError::file("find", dir))?;
         let board = real.strip_prefix(&top).map(Utf8Path::to_owned).unwrap_or_default();
-        let mut checkout = Self { repository, git_dir, top, board, silenced: BTreeSet::new() };
-        checkout.silenced = checkout.filters_not_allowed()?;
-        Ok(Some(checkout))
+        Ok(Some(Self { repository, git_dir, top, board, silenced: BTreeSet::new() }))
+    }
+
+    /// The same for calls that read or write its files.
+    fn with_filters_silenced(mut self) -> Result<Self, GitError> {
+        self.silenced = self.filters_not_allowed()?;
+        Ok(self)
     }
 
     fn filters_not_allowed(&self) -> Result<BTreeSet<String>, GitError> {
@@ -107,6 +118,22 @@ impl<'a> BoardCheckout<'a> {
         call.optional(1)?.map(parse).transpose()
     }
 
+    /// The branch that is checked out, and its commit.
+    fn standing(&self) -> Result<(Option<String>, Option<CommitId>), GitError> {
+        let call = self.call().args(["rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD"]);
+        let finished = call.run()?;
+        let text = String::from_utf8_lossy(&finished.stdout);
+        match text.trim().split_once('\n') {
+            Some((commit, head)) if finished.is_success() => {
+                let commit =
+                    CommitId::parse(commit).map_err(|error| call.answer(error.to_string()))?;
+                Ok((head.strip_prefix("refs/heads/").map(str::to_owned), Some(commit)))
+            }
+            // It ends without an answer also where only one of the two has none, as before the first commit.
+            _ => Ok((self.branch()?, self.head()?)),
+        }
+    }
+
     /// The board's files as pathspecs, without our attempts, and without the configuration: what it says bounds workers
     /// and names programs, so committing it is for whoever wrote it and can still take it back.
     fn pathspecs(&self) -> [String; 3] {
@@ -115,17 +142,20 @@ impl<'a> BoardCheckout<'a> {
         [format!(":(top,literal){board}"), without(".dispatch"), without("dispatch")]
     }
 
-    /// The board's files that differ from the last commit.
-    fn changed(&self) -> Result<Vec<Vec<u8>>, GitError> {
+    /// Whether a branch seems to be checked out, and the board's files that differ from the last commit.
+    fn changed(&self) -> Result<(bool, Vec<Vec<u8>>), GitError> {
         let call = self
             .call()
             .magic_pathspecs()
             .args(["status", "--porcelain=v2", "-z", "--untracked-files=all", "--no-renames"])
-            .args(["--ignore-submodules=all", "--"])
+            .args(["--ignore-submodules=all", "--branch", "--no-ahead-behind", "--"])
             .args(self.pathspecs());
         let bytes = call.output()?;
+        let records = || bytes.split(|&byte| byte == 0);
+        let on_branch = !records().any(|record| record == b"# branch.head (detached)");
         let path = |record: &[u8]| {
             let fields_before = match record.first()? {
+                b'#' => return None,
                 b'1' => 8,
                 b'u' => 10,
                 _ => 1,
@@ -135,7 +165,7 @@ impl<'a> BoardCheckout<'a> {
                 .nth(fields_before)
                 .map(<[u8]>::to_vec)
         };
-        Ok(bytes.split(|&byte| byte == 0).filter_map(path).collect())
+        Ok((on_branch, records().filter_map(path).collect()))
     }
 
     /// A filter that would have to run on one of these files and may not.
@@ -155,10 +185,11 @@ impl<'a> BoardCheckout<'a> {
         {
             return Ok(BoardCommit::Skipped((*why).to_owned()));
         }
-        if self.branch()?.is_none() {
+        let (on_branch, changed) = self.changed()?;
+        // A branch may be called `(detached)`.
+        if !on_branch && self.branch()?.is_none() {
             return Ok(BoardCommit::Skipped("HEAD is detached".to_owned()));
         }
-        let changed = self.changed()?;
         if changed.is_empty() {
             return Ok(BoardCommit::Nothing);
         }
@@ -199,14 +230,15 @@ impl Repository {
         let Some(checkout) = BoardCheckout::find(self)? else {
             return Ok(BoardPlace { branch: None, head: None, repository: false });
         };
-        let branch = checkout.branch()?.and_then(|name| BranchName::parse(&name).ok());
-        Ok(BoardPlace { branch, head: checkout.head()?, repository: true })
+        let (branch, head) = checkout.standing()?;
+        let branch = branch.and_then(|name| BranchName::parse(&name).ok());
+        Ok(BoardPlace { branch, head, repository: true })
     }
 
     /// Commits changes under the board's directory, and nothing else.
     pub(crate) fn commit_of_board(&self, message: &str) -> Result<BoardCommit, GitError> {
         match BoardCheckout::find(self)? {
-            Some(checkout) => checkout.commit(message),
+            Some(checkout) => checkout.with_filters_silenced()?.commit(message),
             None => Ok(BoardCommit::Nothing),
         }
     }

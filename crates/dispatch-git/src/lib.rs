@@ -8,6 +8,7 @@
 
 mod ancestry;
 mod board;
+mod configured;
 mod deadline;
 mod error;
 mod forge;

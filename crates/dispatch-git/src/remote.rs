@@ -9,8 +9,9 @@ use dispatch_core::object::CommitId;
 use dispatch_engine::ports::{Answer, Deletion, Push, RemoteBranch, RemoteView};
 use dispatch_proc::{Ended, Finished};
 
+use crate::configured::Configured;
 use crate::deadline::Deadline;
-use crate::git::{Git, GitCall, Place, UNSET};
+use crate::git::{GitCall, UNSET};
 use crate::objects::of_ours;
 use crate::{GitError, Repository, VcsSettings};
 
@@ -37,36 +38,32 @@ pub struct Remote {
 
 impl Remote {
     pub(crate) fn read(
-        git: &Git,
+        call: &GitCall,
         code_root: &Utf8Path,
-        common_dir: &Utf8Path,
+        configured: &Configured,
         settings: &VcsSettings,
     ) -> Result<Option<Self>, GitError> {
-        let asked = |args: &[&str], none: i32| {
-            git.call(code_root, &Place::Common { git_dir: common_dir }).args(args).optional(none)
-        };
         let url = |push: &[&str]| {
             let args = [&["remote", "get-url"], push, &["--", &settings.remote]].concat();
-            let url = asked(&args, NO_SUCH_REMOTE)?;
+            let url = call.clone().args(args).optional(NO_SUCH_REMOTE)?;
             Ok::<_, GitError>(url.map(|url| url.trim_end_matches('\n').to_owned()))
         };
-        let (Some(fetch_url), Some(push_url)) = (url(&[])?, url(&["--push"])?) else {
-            return Ok(None);
+        let Some(fetch_url) = url(&[])? else { return Ok(None) };
+        // Only these two make pushes go elsewhere.
+        let own_push = |name: &str| name.ends_with(".pushurl") || name.ends_with(".pushinsteadof");
+        let push_url = match configured.all(own_push).as_slice() {
+            [] => fetch_url.clone(),
+            [_, ..] => match url(&["--push"])? {
+                Some(push_url) => push_url,
+                None => return Ok(None),
+            },
         };
-        let configured = asked(&["config", "core.sshCommand"], UNSET)?;
-        let configured = configured.map(|text| text.trim_end_matches('\n').to_owned());
-        let ssh_command = settings.ssh_command.clone().or(configured).unwrap_or("ssh".to_owned());
-        let helpers = asked(
-            &["config", "-z", "--get-regexp", r"^credential\..*helper$|^credential\.helper$"],
-            UNSET,
-        )?;
-        let credentials = helpers.unwrap_or_default();
-        let credentials = credentials
-            .split('\0')
-            .filter(|entry| !entry.is_empty())
-            .map(|entry| entry.split_once('\n').unwrap_or((entry, "")))
-            .map(|(key, value)| (key.to_owned(), value.to_owned()))
-            .collect();
+        let ssh_command = settings.ssh_command.clone();
+        let ssh_command =
+            ssh_command.or_else(|| configured.last("core.sshcommand").map(str::to_owned));
+        let credentials = configured.all(|name| {
+            name.strip_prefix("credential.").is_some_and(|rest| rest.ends_with("helper"))
+        });
         let resolve = |url: String| match scheme(&url) {
             "file" if !url.starts_with("file:") && !url.starts_with('/') => {
                 code_root.join(url).into_string()
@@ -76,7 +73,7 @@ impl Remote {
         Ok(Some(Self {
             fetch_url: resolve(fetch_url),
             push_url: resolve(push_url),
-            ssh_command,
+            ssh_command: ssh_command.unwrap_or("ssh".to_owned()),
             credentials,
         }))
     }

@@ -7,6 +7,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_proc::{Links, read_regular};
 
+use crate::configured::Configured;
 use crate::git::{FATAL, Git, GitCall, Place, UNSET};
 use crate::private_dir::PrivateDir;
 use crate::remote::Remote;
@@ -38,18 +39,19 @@ pub struct CodeRoot {
     pub path: Utf8PathBuf,
     /// The shared git directory.
     pub common_dir: Utf8PathBuf,
+    object_format: String,
 }
 
 impl CodeRoot {
     /// The code root of `dir`, one of the person's own folders; from a linked worktree the main checkout.
     pub fn find(git: &Git, dir: &Utf8Path) -> Result<Self, GitError> {
-        let common_dir = Repository::common_dir_of(git, dir)?;
+        let (common_dir, object_format) = common_dir_of(git, dir)?;
         let listed = list_worktrees(git.call(dir, &Place::Common { git_dir: &common_dir }))?;
         let mut fields = listed.split(|&byte| byte == 0);
         let main = fields.next().and_then(|field| field.strip_prefix(b"worktree "));
         let bare = fields.next() == Some(b"bare");
         match main.and_then(|path| str::from_utf8(path).ok()) {
-            Some(path) if !bare => Ok(Self { path: path.into(), common_dir }),
+            Some(path) if !bare => Ok(Self { path: path.into(), common_dir, object_format }),
             _ => {
                 let why = "its main repository is bare or its path is not text".to_owned();
                 Err(GitError::NoRepository { dir: dir.to_owned(), why })
@@ -69,49 +71,25 @@ impl Repository {
     ///
     /// Its configuration is read now and once: what somebody writes into it later steers nothing.
     pub fn at(git: Git, settings: VcsSettings, root: CodeRoot) -> Result<Self, GitError> {
-        Self::open(git, settings, root.path, root.common_dir)
-    }
-
-    /// The common git directory of the repository that holds `dir`, absolute.
-    pub(crate) fn common_dir_of(git: &Git, dir: &Utf8Path) -> Result<Utf8PathBuf, GitError> {
-        let asked = git.call(dir, &Place::Discovered).args([
-            "rev-parse",
-            "--path-format=absolute",
-            "--git-common-dir",
-        ]);
-        match asked.line() {
-            Ok(path) => Ok(path.into()),
-            Err(GitError::Refused { stderr, .. }) => {
-                let why = stderr.trim().to_owned();
-                Err(GitError::NoRepository { dir: dir.to_owned(), why })
-            }
-            Err(error) => Err(error),
-        }
-    }
-
-    fn open(
-        git: Git,
-        settings: VcsSettings,
-        code_root: Utf8PathBuf,
-        common_dir: Utf8PathBuf,
-    ) -> Result<Self, GitError> {
-        let asked = |args: &[&str], none: i32| {
-            let call = git.call(&code_root, &Place::Common { git_dir: &common_dir }).args(args);
-            let text = call.optional(none)?;
-            Ok::<_, GitError>(text.map(|text| text.strip_suffix('\n').unwrap_or(&text).to_owned()))
-        };
-        let identity = match &settings.identity {
-            Some(identity) => Some(identity.clone()),
-            // Without a name git says so, and only a commit needs one.
-            None => {
-                asked(&["var", "GIT_AUTHOR_IDENT"], FATAL)?.as_deref().and_then(Identity::of_ident)
-            }
-        };
+        let CodeRoot { path: code_root, common_dir, object_format } = root;
         let place = Place::Common { git_dir: &common_dir };
-        let object_format =
-            git.call(&code_root, &place).args(["rev-parse", "--show-object-format"]).line()?;
-        let excludes_file = asked(&["config", "--type=path", "core.excludesFile"], UNSET)?
-            .or_else(|| default_excludes_file(&git));
+        let call = |args: &[&str]| git.call(&code_root, &place).args(args);
+        let identity = if let Some(identity) = &settings.identity {
+            Some(identity.clone())
+        } else {
+            // Without a name git says so, and only a commit needs one.
+            let asked = call(&["var", "GIT_AUTHOR_IDENT"]).optional(FATAL)?;
+            asked.as_deref().and_then(|text| Identity::of_ident(without_newline(text)))
+        };
+        let configured = Configured::read(&call(&[]))?;
+        let excludes_file = match configured.last("core.excludesfile") {
+            // A path is written in ways that git alone reads.
+            Some(_) => call(&["config", "--type=path", "core.excludesFile"])
+                .optional(UNSET)?
+                .map(|text| without_newline(&text).to_owned()),
+            None => None,
+        };
+        let excludes_file = excludes_file.or_else(|| default_excludes_file(&git));
         let mut excludes = Vec::new();
         for file in [excludes_file.map(Utf8PathBuf::from), Some(common_dir.join("info/exclude"))] {
             // A file that is not there ignores nothing.
@@ -120,7 +98,7 @@ impl Repository {
             excludes.extend(found.unwrap_or_default());
             excludes.push(b'\n');
         }
-        let remote = Remote::read(&git, &code_root, &common_dir, &settings)?;
+        let remote = Remote::read(&call(&[]), &code_root, &configured, &settings)?;
         Ok(Self { git, settings, code_root, common_dir, identity, excludes, remote, object_format })
     }
 
@@ -244,6 +222,32 @@ impl Repository {
             }
         }
     }
+}
+
+/// The common git directory of the repository that holds `dir`, absolute, and the format of its objects.
+fn common_dir_of(git: &Git, dir: &Utf8Path) -> Result<(Utf8PathBuf, String), GitError> {
+    let call = git.call(dir, &Place::Discovered).args([
+        "rev-parse",
+        "--path-format=absolute",
+        "--git-common-dir",
+        "--show-object-format",
+    ]);
+    match call.line() {
+        // The path may be of more than one line.
+        Ok(lines) => match lines.rsplit_once('\n') {
+            Some((path, format)) => Ok((path.into(), format.to_owned())),
+            None => Err(call.answer(format!("`{lines}` alone"))),
+        },
+        Err(GitError::Refused { stderr, .. }) => {
+            let why = stderr.trim().to_owned();
+            Err(GitError::NoRepository { dir: dir.to_owned(), why })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn without_newline(text: &str) -> &str {
+    text.strip_suffix('\n').unwrap_or(text)
 }
 
 /// git's own list of worktrees. It fails beside another process that is adding one, so it is asked again.

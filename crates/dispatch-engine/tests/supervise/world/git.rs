@@ -14,7 +14,7 @@ use dispatch_engine::ports::{
     Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
-use super::{DiffOf, World};
+use super::World;
 
 pub(crate) type Files = BTreeMap<String, String>;
 
@@ -245,11 +245,7 @@ impl Vcs for World {
 
     fn diff(&self, _from: &CommitId, tree: &TreeId, limit_bytes: u64) -> Result<Diff, PortError> {
         let state = self.call();
-        let text = match state.diff {
-            DiffOf::Tree => format!("{:?}", state.repository.trees[number(tree.as_str())]),
-            DiffOf::Nothing => String::new(),
-            DiffOf::Failing => return Err(PortError::new("read the diff", "git was ended")),
-        };
+        let text = format!("{:?}", state.repository.trees[number(tree.as_str())]);
         let bytes = text.len() as u64;
         Ok(if bytes > limit_bytes { Diff::TooLarge { bytes } } else { Diff::Text(text) })
     }
