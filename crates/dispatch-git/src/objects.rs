@@ -6,7 +6,7 @@ use std::io::Read;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_core::secret::Secret;
-use dispatch_engine::ports::{Change, ChangeStatus, Diff};
+use dispatch_engine::ports::{Change, ChangeStatus, Diff, EntryKind};
 
 use crate::{GitError, Repository};
 
@@ -16,14 +16,16 @@ const BATCH_BYTES: u64 = 16 << 20;
 /// An entry of a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TreeEntry {
-    pub(crate) mode: String,
+    /// None for a folder.
+    pub(crate) kind: Option<EntryKind>,
     pub(crate) object: String,
 }
 
 /// One record of `diff-tree --raw -z`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct RawChange {
-    mode: String,
+    /// None when deleted.
+    kind: Option<EntryKind>,
     object: String,
     status: ChangeStatus,
     path: TreePath,
@@ -44,8 +46,14 @@ impl RawChange {
                 "T" => ChangeStatus::TypeChanged,
                 _ => return None,
             };
+            let kind = match status {
+                ChangeStatus::Deleted => None,
+                ChangeStatus::Added | ChangeStatus::Modified | ChangeStatus::TypeChanged => {
+                    Some(entry_kind(mode)?)
+                }
+            };
             let path = TreePath::new(fields.next()?);
-            changes.push(Self { mode: mode.to_owned(), object: object.to_owned(), status, path });
+            changes.push(Self { kind, object: object.to_owned(), status, path });
         }
         Some(changes)
     }
@@ -71,14 +79,13 @@ impl Repository {
     pub(crate) fn changes_between(&self, from: &str, to: &str) -> Result<Vec<Change>, GitError> {
         let raw = self.raw_changes(from, to)?;
         let has_content =
-            |change: &&RawChange| change.status != ChangeStatus::Deleted && change.mode != "160000";
+            |change: &&RawChange| matches!(change.kind, Some(EntryKind::File | EntryKind::Link));
         let objects: BTreeSet<&str> =
             raw.iter().filter(has_content).map(|change| change.object.as_str()).collect();
         let sizes = self.blob_sizes(&objects)?;
         let links: BTreeSet<&str> = raw
             .iter()
-            .filter(has_content)
-            .filter(|change| change.mode == "120000")
+            .filter(|change| change.kind == Some(EntryKind::Link))
             .map(|change| change.object.as_str())
             .collect();
         let mut targets = BTreeMap::new();
@@ -88,11 +95,11 @@ impl Repository {
         Ok(raw
             .into_iter()
             .map(|change| {
-                let deleted = change.status == ChangeStatus::Deleted;
+                let deleted = change.kind.is_none();
                 Change {
                     size_bytes: sizes.get(change.object.as_str()).copied().filter(|_| !deleted),
                     link_target: targets.get(&change.object).cloned().filter(|_| !deleted),
-                    mode: (!deleted).then_some(change.mode),
+                    kind: change.kind,
                     status: change.status,
                     path: change.path,
                 }
@@ -198,7 +205,9 @@ impl Repository {
         let entries = self.entries(tree)?;
         let mut of_object: BTreeMap<&str, Vec<&TreePath>> = BTreeMap::new();
         for path in paths {
-            if let Some(entry) = entries.get(path).filter(|entry| entry.mode != "160000") {
+            if let Some(entry) =
+                entries.get(path).filter(|entry| entry.kind != Some(EntryKind::Repository))
+            {
                 of_object.entry(&entry.object).or_default().push(path);
             }
         }
@@ -267,7 +276,7 @@ impl Repository {
         let entries = read_entries(&call.output()?)
             .ok_or_else(|| call.answer("entries it does not document"))?;
         match entries.get(&TreePath::from(path)) {
-            Some(entry) if entry.mode.starts_with("100") => {
+            Some(entry) if entry.kind == Some(EntryKind::File) => {
                 let call = plumbing.call(self).args(["cat-file", "blob", &entry.object]);
                 Ok(Some(call.stdout_max_bytes(usize::MAX).output()?))
             }
@@ -334,14 +343,23 @@ pub(crate) fn of_ours(name: &str) -> Result<&str, GitError> {
     }
 }
 
+/// What git's mode says of an entry; none for a folder.
+fn entry_kind(mode: &str) -> Option<EntryKind> {
+    match mode {
+        "120000" => Some(EntryKind::Link),
+        "160000" => Some(EntryKind::Repository),
+        _ => mode.starts_with("100").then_some(EntryKind::File),
+    }
+}
+
 /// Reads `mode SP type SP object TAB path NUL`, repeated.
 fn read_entries(bytes: &[u8]) -> Option<BTreeMap<TreePath, TreeEntry>> {
     let mut entries = BTreeMap::new();
     for record in bytes.split(|&byte| byte == 0).filter(|record| !record.is_empty()) {
         let tab = record.iter().position(|&byte| byte == b'\t')?;
         let mut head = str::from_utf8(&record[..tab]).ok()?.split(' ');
-        let (mode, _kind, object) = (head.next()?, head.next()?, head.next()?);
-        let entry = TreeEntry { mode: mode.to_owned(), object: object.to_owned() };
+        let (mode, _type, object) = (head.next()?, head.next()?, head.next()?);
+        let entry = TreeEntry { kind: entry_kind(mode), object: object.to_owned() };
         entries.insert(TreePath::new(&record[tab + 1..]), entry);
     }
     Some(entries)
@@ -363,14 +381,13 @@ mod tests {
         ]
         .concat();
         let changes = RawChange::read_all(&bytes).unwrap();
-        let seen: Vec<_> =
-            changes.iter().map(|c| (c.path.as_bytes(), c.status, &*c.mode)).collect();
+        let seen: Vec<_> = changes.iter().map(|c| (c.path.as_bytes(), c.status, c.kind)).collect();
         assert_eq!(
             seen,
             [
-                (&b"a\n\"\xff b"[..], ChangeStatus::Added, "100755"),
-                (b"gone", ChangeStatus::Deleted, "000000"),
-                (b"link", ChangeStatus::TypeChanged, "120000"),
+                (&b"a\n\"\xff b"[..], ChangeStatus::Added, Some(EntryKind::File)),
+                (b"gone", ChangeStatus::Deleted, None),
+                (b"link", ChangeStatus::TypeChanged, Some(EntryKind::Link)),
             ]
         );
         assert_eq!(RawChange::read_all(b":1 2 3\0x\0"), None);

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use camino::Utf8Path;
 use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
-use dispatch_engine::ports::{Lying, Prepared, SlotPlace};
+use dispatch_engine::ports::{ChangeStatus, EntryKind, Lying, Prepared, SlotPlace};
 use dispatch_proc::{Links, read_regular};
 use time::OffsetDateTime;
 use time::macros::format_description;
@@ -74,7 +74,7 @@ impl Repository {
         // A worktree that was never checked out, or whose check-out was cut short, misses files and has none of its own.
         let nothing_new = || {
             let paths = self.changes_between(base.as_str(), frozen.tree.as_str())?;
-            let deleted = dispatch_engine::ports::ChangeStatus::Deleted;
+            let deleted = ChangeStatus::Deleted;
             Ok::<_, GitError>(paths.iter().all(|change| change.status == deleted))
         };
         if known || (files.checked_out().is_none() && nothing_new()?) {
@@ -152,7 +152,7 @@ impl Repository {
         let entries = self.entries(&tree)?;
         for (path, entry) in &entries {
             let name = path.as_bytes().rsplit(|&byte| byte == b'/').next().unwrap_or_default();
-            if name != b".gitattributes" || !entry.mode.starts_with("100") {
+            if name != b".gitattributes" || entry.kind != Some(EntryKind::File) {
                 continue;
             }
             let call = files.private.call(self).args(["cat-file", "blob", &entry.object]);

@@ -19,7 +19,7 @@ use super::save::frozen_tree;
 use super::{Step, Trouble, board, bound_slot};
 use crate::governor;
 use crate::ports::{
-    AttemptFile, Change, CommandEnd, CommandPlace, CommandSpec, ExitMark, PortError,
+    AttemptFile, Change, CommandEnd, CommandPlace, CommandSpec, EntryKind, ExitMark, PortError,
 };
 use crate::supervise::{Attempt, ProvisionEnd, Ran, Where, command_environment, provision};
 
@@ -227,7 +227,6 @@ fn folder(tree: &Utf8Path, below: &str) -> Utf8PathBuf {
 
 /// Changed files that still exist and are files, not links or repositories.
 pub(crate) fn regular_files(changes: &[Change]) -> Vec<TreePath> {
-    let regular =
-        |change: &&Change| change.mode.as_deref().is_some_and(|mode| mode.starts_with("100"));
+    let regular = |change: &&Change| change.kind == Some(EntryKind::File);
     changes.iter().filter(regular).map(|change| change.path.clone()).collect()
 }

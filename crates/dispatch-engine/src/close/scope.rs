@@ -17,7 +17,7 @@ use dispatch_guards::scope::{
 use super::generate::generated;
 use super::save::frozen_tree;
 use super::{Step, Trouble, board};
-use crate::ports::{self, PortError};
+use crate::ports::{self, EntryKind, PortError};
 use crate::supervise::Attempt;
 use crate::texts::count_of_files;
 
@@ -167,19 +167,15 @@ fn changed(attempt: &Attempt<'_>) -> Result<Changed, PortError> {
 }
 
 fn to_judge(change: &ports::Change, origin: ChangeOrigin, holds_credential: bool) -> Change {
-    let status = match change.status {
-        ports::ChangeStatus::Added => ChangeStatus::Added,
-        ports::ChangeStatus::Modified => ChangeStatus::Modified,
-        ports::ChangeStatus::Deleted => ChangeStatus::Deleted,
-        ports::ChangeStatus::TypeChanged => ChangeStatus::TypeChanged,
-    };
-    let content = match change.mode.as_deref() {
+    let content = match change.kind {
         None => Content::Gone,
-        Some("160000") => Content::Submodule,
-        Some("120000") => Content::Link { target: change.link_target.clone() },
-        Some(_) => Content::File { bytes: change.size_bytes.unwrap_or(u64::MAX), holds_credential },
+        Some(EntryKind::Repository) => Content::Submodule,
+        Some(EntryKind::Link) => Content::Link { target: change.link_target.clone() },
+        Some(EntryKind::File) => {
+            Content::File { bytes: change.size_bytes.unwrap_or(u64::MAX), holds_credential }
+        }
     };
-    Change { path: change.path.clone(), status, content, origin }
+    Change { path: change.path.clone(), status: change.status, content, origin }
 }
 
 /// What a task declares, as paths of the repository: declarations are relative to the project root (B1.3).

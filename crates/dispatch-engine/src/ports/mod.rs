@@ -23,6 +23,8 @@ pub use self::agent::{
     Agent, AgentLaunch, ExitMark, Leftovers, Mail, Mailbox, PrivatePlace, Review, ReviewRequest,
     Running, Verdict,
 };
+pub use dispatch_guards::scope::ChangeStatus;
+
 pub use self::board::{Board, StatusChange, StatusWrite, Tick, WorkerEditEnd};
 pub use self::commands::{CommandEnd, CommandPlace, CommandSpec, Commands};
 pub use self::forge::{Forge, ForgeKind, NewPullRequest, ProposalState, PullRequest, ReviewSince};
@@ -31,7 +33,7 @@ pub use self::store::{
     TryLock,
 };
 pub use self::vcs::{
-    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
+    Answer, BoardCommit, BoardPlace, Change, Deletion, Diff, EntryKind, Frozen, Lease, Lying,
     Merge, Nested, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 

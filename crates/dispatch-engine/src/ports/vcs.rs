@@ -11,7 +11,7 @@ use dispatch_core::secret::Secret;
 use dispatch_core::slot::SlotName;
 use serde::{Deserialize, Serialize};
 
-use super::PortError;
+use super::{ChangeStatus, PortError};
 
 /// The repository, its worktrees and its remote. Every call is hardened (V1).
 pub trait Vcs {
@@ -305,25 +305,23 @@ pub struct Change {
     pub path: TreePath,
     /// What happened to it.
     pub status: ChangeStatus,
-    /// Its mode in the tree, such as `100644`, `120000` (a link), `160000` (a repository); none when deleted.
-    pub mode: Option<String>,
+    /// What it is now; none when deleted.
+    pub kind: Option<EntryKind>,
     /// Its size in bytes; none when deleted or a repository.
     pub size_bytes: Option<u64>,
     /// The target of a symbolic link.
     pub link_target: Option<Vec<u8>>,
 }
 
-/// What happened to a file.
+/// What an entry of a tree is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ChangeStatus {
-    /// It is new.
-    Added,
-    /// Its content or mode changed.
-    Modified,
-    /// It is gone.
-    Deleted,
-    /// It became another kind of thing.
-    TypeChanged,
+pub enum EntryKind {
+    /// A file.
+    File,
+    /// A symbolic link.
+    Link,
+    /// The commit of another repository.
+    Repository,
 }
 
 /// A diff for the reviewer.

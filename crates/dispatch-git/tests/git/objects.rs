@@ -5,7 +5,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_core::secret::{HandedOut, Secret};
-use dispatch_engine::ports::{ChangeStatus, Diff, Vcs};
+use dispatch_engine::ports::{ChangeStatus, Diff, EntryKind, Vcs};
 
 use crate::sandbox::{with_each_git, write};
 
@@ -26,26 +26,24 @@ fn c3_2_changes_count_both_names_of_a_rename_deletions_modes_and_types() {
         let changes = repository.changes(&start, &tree).unwrap();
         let seen: Vec<_> = changes
             .iter()
-            .map(|c| {
-                (
-                    c.path.to_string(),
-                    c.status,
-                    c.mode.as_deref(),
-                    c.size_bytes,
-                    c.link_target.as_deref(),
-                )
-            })
+            .map(|c| (c.path.to_string(), c.status, c.kind, c.size_bytes, c.link_target.as_deref()))
             .collect();
         assert_eq!(
             seen,
             [
-                ("mode.sh".into(), ChangeStatus::Modified, Some("100755"), Some(10), None),
+                ("mode.sh".into(), ChangeStatus::Modified, Some(EntryKind::File), Some(10), None),
                 ("moved.txt".into(), ChangeStatus::Deleted, None, None, None),
-                ("new name.txt".into(), ChangeStatus::Added, Some("100644"), Some(100), None),
+                (
+                    "new name.txt".into(),
+                    ChangeStatus::Added,
+                    Some(EntryKind::File),
+                    Some(100),
+                    None
+                ),
                 (
                     "type.txt".into(),
                     ChangeStatus::TypeChanged,
-                    Some("120000"),
+                    Some(EntryKind::Link),
                     Some(10),
                     Some(&b"../outside"[..])
                 ),

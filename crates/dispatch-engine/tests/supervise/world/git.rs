@@ -10,8 +10,8 @@ use dispatch_core::object::{CommitId, TreeId};
 use dispatch_core::path::{RepoPath, TreePath};
 use dispatch_core::secret::Secret;
 use dispatch_engine::ports::{
-    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, Frozen, Lease, Lying,
-    Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
+    Answer, BoardCommit, BoardPlace, Change, ChangeStatus, Deletion, Diff, EntryKind, Frozen,
+    Lease, Lying, Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
 use super::World;
@@ -199,7 +199,7 @@ impl Vcs for World {
                 Change {
                     path: TreePath::new(path.as_bytes()),
                     status,
-                    mode: text.map(|_| "100644".to_owned()),
+                    kind: text.map(|_| EntryKind::File),
                     size_bytes: text.map(|text| text.len() as u64),
                     link_target: None,
                 }
