@@ -91,7 +91,7 @@ fn d9_5_what_a_worker_leaves_behind_is_ended_after_an_ordinary_exit() {
     assert!(!stray.is_alive());
 }
 
-/// M1 step 2: a worker of a dead supervisor is no child of ours, and its strays may have no parent any more.
+/// N53, M1 step 2: a worker of a dead supervisor is no child of ours, and its strays may have no parent any more.
 #[test]
 fn leftovers_of_a_dead_supervisor_are_found_by_mark_and_marker() {
     let desk = Desk::new();

@@ -74,6 +74,9 @@ fn a_parent_is_closed_once_all_its_children_are_merged() {
     world.board().set_status("T-1.2", "Queued");
     let second = pull_request(&world, "task/T-1.2", "task/T-1");
     assert_eq!(world.board().status("T-1.1"), "Done");
+    // N64: a subtask is compared with the branch it started from, not with the one its parent is proposed for.
+    let body = world.forge().pull_request(second).body;
+    assert!(body.contains("src/two.rs") && !body.contains("src/one.rs"), "{body}");
     let merged_second = world.forge().pull_request(second).head_oid;
     world.forge().merge(second, Merge::Commit);
 

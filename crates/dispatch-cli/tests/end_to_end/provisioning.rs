@@ -84,7 +84,7 @@ fn a_lockfile_that_the_task_changed_blocks_when_there_is_no_install_without_scri
     assert_eq!(calls(&world), ["install slot-1"]);
 }
 
-/// D6.7, D11: an installation that fails is the machine's fault; three in a row pause the lane.
+/// N70, D6.7, D11: an installation that fails is the machine's fault; three in a row pause the lane.
 #[test]
 fn three_installations_that_fail_pause_the_lane_and_count_no_attempt() {
     let Some(world) = provisioned(&json!({ "install": ["tools/broken.sh"] })) else { return };

@@ -22,7 +22,7 @@ fn a_task_waits_for_its_dependency_and_then_runs() {
     world.proposed("T-2");
 }
 
-/// D6, D4 guard 7: two tasks run at once in slots of their own; a third that claims the same file waits.
+/// N60, D6, D4 guard 7: two tasks run at once in slots of their own; a third that claims the same file waits.
 #[test]
 fn two_tasks_run_at_once_and_one_that_claims_the_same_file_waits() {
     let Some(world) = World::with_git() else { return };

@@ -18,7 +18,7 @@ fn loading(world: &World, sources: &[&str]) {
     world.configure(|config| config["lanes"]["frontier"]["settingSources"] = json!(sources));
 }
 
-/// P5.1, P5.4, P5.8, D7.6: the person's denials hold, their grants do not reach the worker, and the lane's own stay.
+/// N13, P5.1, P5.4, P5.8, D7.6: the person's denials hold, their grants do not reach the worker, the lane's own stay.
 #[test]
 fn the_person_s_settings_bound_a_worker_and_widen_nothing() {
     let Some(world) = World::with_git() else { return };

@@ -228,7 +228,7 @@ fn slots_in_a_folder_with_blanks_quotes_a_newline_and_more_work() {
     world.assert_proposed("src/one.rs");
 }
 
-/// S3: a checkout, and with it the board, may lie in a folder of any name.
+/// BR-06, S3: a checkout, and with it the board, may lie in a folder of any name.
 #[test_case("-it's a \"code\" $HOME `id` *?[x]{a,b} ünder 漢字 "; "every odd sign")]
 #[test_case("two\nlines"; "a newline")]
 #[test_case(&"long ".repeat(45); "a long name")]

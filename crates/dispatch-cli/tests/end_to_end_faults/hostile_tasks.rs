@@ -140,7 +140,8 @@ fn a_worker_that_changes_its_task_past_the_board_command_is_found_out() {
     world.assert_invariants();
 }
 
-/// W1, W2: the board command refuses other tasks, other fields and other identities, whoever calls it, and writes nothing.
+/// N55, W1, W2: the board command refuses other tasks, other fields and other identities, whoever calls it, and writes
+/// nothing.
 #[test]
 fn the_board_command_refuses_other_tasks_and_other_fields() {
     let Some(world) = World::new(Forge::Git) else { return };
@@ -178,7 +179,7 @@ fn the_board_command_refuses_other_tasks_and_other_fields() {
     world.assert_proposed("src/one.rs");
 }
 
-/// P5, D7.3: settings that lie in the repository give a worker nothing: neither their permissions nor their hooks.
+/// BR-20, P5, D7.3: settings that lie in the repository give a worker nothing: neither permissions nor hooks.
 #[test]
 fn settings_planted_in_the_repository_give_a_worker_nothing() {
     let Some(world) = World::new(Forge::Git) else { return };

@@ -291,7 +291,7 @@ fn told_to_end_twice_it_is_gone_at_once_and_recovered() {
     assert_proposed_once(&world);
 }
 
-/// D9.1: whoever only waits for the supervisors may go; they do not end with it.
+/// N52, D9.1: whoever only waits for the supervisors may go; they do not end with it.
 #[test]
 fn the_end_of_a_waiting_call_ends_no_supervisor() {
     let Some(world) = World::new(Forge::Git) else { return };

@@ -21,8 +21,8 @@ fn waits_at_model() -> (Gate, Vec<Turn>) {
     (gate, turns)
 }
 
-/// M1 step 2: a supervisor killed while its worker ran: the worker is ended, its work saved, the task queued again once,
-/// uncounted; the next attempt goes on from the saved work.
+/// BR-17, M1 step 2: a supervisor killed while its worker ran: the worker is ended, its work saved, the task queued again
+/// once, uncounted; the next attempt goes on from the saved work.
 #[test]
 fn killed_while_the_worker_runs_it_saves_and_queues_again_uncounted() {
     let Some(world) = World::new(Forge::Git) else { return };

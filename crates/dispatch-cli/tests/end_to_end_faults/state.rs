@@ -76,7 +76,8 @@ fn a_broken_record_is_named_and_other_tasks_go_on() {
     assert_eq!(world.board().status("T-2"), "In Progress");
 }
 
-/// C10.1, M1 step 5: work that cannot even be written keeps its slot; once it can, a pass saves it and frees the slot.
+/// BR-03, C10.1, M1 step 5: work that cannot even be written keeps its slot; once it can, a pass saves it and frees the
+/// slot.
 #[test]
 fn work_that_cannot_be_written_holds_its_slot_until_it_can() {
     let Some((world, gate)) = with_a_waiting_worker() else { return };

@@ -7,8 +7,8 @@ use dispatch_testkit::processes;
 
 use crate::world::World;
 
-/// D9.5: a worker past its time is ended with everything it started: what ignores signals, what left its session, and
-/// what threw its environment away; its work is saved and the task is blocked.
+/// BR-16, D9.5: a worker past its time is ended with everything it started: what ignores signals, what left its session,
+/// and what threw its environment away; its work is saved and the task is blocked.
 #[test]
 fn a_worker_past_its_time_is_ended_with_all_it_started_and_its_work_is_saved() {
     let Some(world) = World::new(Forge::Git) else { return };

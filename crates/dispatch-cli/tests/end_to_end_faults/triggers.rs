@@ -118,10 +118,14 @@ fn queueing_a_task_with_the_boards_own_program_starts_a_pass() {
     programs::read(&mut world.command("backlog", &["task", "edit", "T-1", "-s", "Queued"]));
     gate.wait_for(1);
     assert_eq!(world.board().status("T-1"), "In Progress");
+    // N71, D9.8: nobody but the pass that follows the attempt can see this one, and it is not that callback's any more.
+    world.board().add(&task("T-2", "src/two.rs"));
+    world.add_worker("T-2", writes_and_ends("src/two.rs"));
     gate.open();
     world.settle();
 
     world.assert_proposed("src/one.rs");
+    assert!(!world.record("T-2")["pr"].is_null(), "{}", world.record("T-2"));
 }
 
 /// D1.3: the callback of one of our own writes ends at once and touches nothing, not even a broken configuration.

@@ -15,6 +15,7 @@ mod lane_settings;
 mod lanes;
 mod load;
 mod model;
+mod notify;
 mod older;
 mod rules;
 mod shape;
@@ -30,9 +31,10 @@ pub use load::{Found, Loaded, Location, Rejected, load, schema, smallest};
 pub use model::{
     AgentConfig, BoardConfig, ChecksConfig, CommitConfig, Config, ConfinementConfig, Credential,
     DEFAULT_MAX_FILE_BYTES, FileCommand, ForgeConfig, GcConfig, GeneratedConfig, HumanReviewConfig,
-    Identity, LedgerConfig, LimitsConfig, Notify, OwnedDod, PathsConfig, PortsConfig, PromptHook,
+    Identity, LedgerConfig, LimitsConfig, OwnedDod, PathsConfig, PortsConfig, PromptHook,
     ProvisionConfig, ReviewerConfig, ReviewsConfig, SkillsConfig, TemplatesConfig, VcsConfig,
 };
+pub use notify::Notify;
 pub use older::OlderDefault;
 pub use rules::usable_model;
 pub use values::{

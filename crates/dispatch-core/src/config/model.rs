@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::defaults;
 use super::lanes::Lanes;
+use super::notify::Notify;
 use super::values::{
     BoardWriter, ConfinementMode, ForgeKind, HookKind, Language, LedgerReview, Minutes, Owner,
     ParentBranch, ReadPolicy, SocketPolicy, VerificationTree,
@@ -422,40 +423,6 @@ pub struct LedgerConfig {
     pub held_backend: Option<String>,
     /// How a fold is reviewed.
     pub review: LedgerReview,
-}
-
-/// How a person is notified (K4).
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub enum Notify {
-    /// By the platform's own notifier when there is one.
-    #[default]
-    Auto,
-    /// Not at all.
-    Off,
-    /// By this program; `{title}` and `{body}` are filled in.
-    Command(Vec<String>),
-}
-
-impl Serialize for Notify {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self {
-            Self::Auto => serializer.serialize_str("auto"),
-            Self::Off => serializer.serialize_str("off"),
-            Self::Command(argv) => argv.serialize(serializer),
-        }
-    }
-}
-
-impl<'de> Deserialize<'de> for Notify {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        match Value::deserialize(deserializer)? {
-            Value::String(text) if text == "off" => Ok(Self::Off),
-            Value::String(_) => Ok(Self::Auto),
-            other => {
-                serde_json::from_value(other).map(Self::Command).map_err(serde::de::Error::custom)
-            }
-        }
-    }
 }
 
 impl Default for ChecksConfig {

@@ -45,6 +45,7 @@ mod tests {
     use super::*;
     use crate::testing::task;
 
+    /// N49.
     #[test]
     fn d8_4_hooks_are_asked_about_the_slot_and_never_told_the_id() {
         let slot = Utf8Path::new("/s/dispatch-1");

@@ -36,6 +36,7 @@ fn input<'a>(task: &'a Task, lane: Lane, owned_dod: &'a BTreeSet<u32>) -> Prompt
     }
 }
 
+/// N17.
 #[test]
 fn d8_1_the_local_lane_s_prompt() {
     let mut task = task("T-5");
@@ -199,6 +200,7 @@ fn d8_1b_the_local_lane_s_system_prompt_names_the_exact_commands() {
     assert!(!system.contains("{{"));
 }
 
+/// N18.
 #[test]
 fn d8_2_the_frontier_lane_s_prompt_and_addendum() {
     let task = task("T-5");

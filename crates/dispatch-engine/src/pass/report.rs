@@ -217,6 +217,7 @@ mod tests {
         Considered { id: TaskId::parse(id).unwrap(), end, grounds: grounds.to_owned() }
     }
 
+    /// N28.
     #[test]
     fn d3_4_a_line_a_task_and_a_last_line() {
         let slot = SlotName::parse("dispatch-1").unwrap();

@@ -20,6 +20,7 @@ fn last(lines: &[String]) -> &str {
     lines.last().unwrap()
 }
 
+/// N66.
 #[test]
 fn d3_2_lanes_fill_up_in_order_of_priority_and_age() {
     let mut urgent = task("T-2");
@@ -110,6 +111,7 @@ fn d2_1_a_round_for_anothers_wish_selects_even_if_our_own_trigger_did_not_want_t
     assert_eq!(run(SelectionOff::Sentinel), off);
 }
 
+/// N42.
 #[test]
 fn d3_5_without_an_answer_of_the_remote_nothing_starts() {
     let world = World::new(vec![task("T-1")]);
@@ -167,7 +169,7 @@ fn p5_4_a_loaded_rule_that_lies_across_a_grant_of_the_lane_pauses_it(rule: &str)
     assert_eq!(state.pause.unwrap().cause.as_str(), "launch-refused");
 }
 
-/// P5.4, D4: across the task's own test command, it is the task's.
+/// N15, P5.4, D4: across the task's own test command, it is the task's.
 #[test]
 fn p5_4_a_loaded_rule_that_lies_across_the_test_command_blocks_the_task() {
     let test_command = task("T-1").test_command.given().unwrap().to_owned();
@@ -177,7 +179,7 @@ fn p5_4_a_loaded_rule_that_lies_across_the_test_command_blocks_the_task() {
     assert_eq!(world.status("T-1"), Status::Blocked);
 }
 
-/// P5.4: what a grant covers adds nothing.
+/// N59, P5.4: what a grant covers adds nothing.
 #[test]
 fn p5_4_a_loaded_rule_that_a_grant_covers_is_harmless() {
     let (_, line) = with_loaded("Edit(src/**)");

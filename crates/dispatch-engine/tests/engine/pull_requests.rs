@@ -47,7 +47,7 @@ fn m1_step_3_merged_work_is_done_and_its_branch_deleted() {
     assert_eq!(world.state().listings, listings, "it is not asked about again");
 }
 
-/// D6.6: a merge that the forge tells of came after the fetch of the same pass; what waited for it starts from it.
+/// N29, D6.6: a merge that the forge tells of came after the fetch of the same pass; what waited for it starts from it.
 #[test]
 fn d6_6_what_waited_for_a_merge_starts_from_it() {
     let waiting = Task { dependencies: vec![id("T-1")], ..task("T-2") };

@@ -11,7 +11,7 @@ use dispatch_engine::supervise::{Drain, End, Mode};
 use serde_json::json;
 use test_case::test_case;
 
-use crate::world::{Act, State, World, config, diligent, failed, result, task};
+use crate::world::{Act, DiffOf, State, World, config, diligent, failed, result, task};
 
 fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
@@ -440,6 +440,17 @@ fn c7_3_a_reviewer_that_asks_for_changes_blocks_with_its_findings() {
     }];
     assert_eq!(world.supervise(Mode::Begin), ended("review-changes-requested"));
     assert!(world.state().comments[0].contains("greets nobody"));
+}
+
+/// N34, C7.3: a diff that cannot be had is not reviewed as an empty one.
+#[test_case(DiffOf::Nothing; "empty although files changed")]
+#[test_case(DiffOf::Failing; "without an answer of git")]
+fn c7_3_a_diff_that_cannot_be_had_is_never_reviewed(diff: DiffOf) {
+    let world = World::new(diligent());
+    world.state().diff = diff;
+    assert_eq!(world.supervise(Mode::Begin), ended("review-diff-unreadable"));
+    assert_eq!(world.state().review_prompts, Vec::<String>::new());
+    assert_eq!(world.status(), Status::Blocked);
 }
 
 /// N61, I8: a reviewer that is not to be had is waited for an hour, then the task goes back uncounted.

@@ -13,6 +13,7 @@ fn ended(reason: &str) -> End {
     End::Ended { reason: reason.to_owned(), drain: Drain::Pass }
 }
 
+/// N51, BR-21.
 #[test]
 fn d7_1_prompt_and_launch_are_written_before_the_worker_starts_and_hold_no_secret() {
     let world = World::new(diligent());

@@ -79,6 +79,7 @@ fn new_pull_request(name: &str) -> NewPullRequest {
     }
 }
 
+/// N2.
 #[test]
 fn c9_2_a_pull_request_is_opened_found_and_its_body_replaced() {
     with_each_gh(|scene| {

@@ -28,6 +28,7 @@ fn squash(sandbox: &Sandbox) {
     sandbox.at(&["commit", "-q", "-m", "squashed"]);
 }
 
+/// N41, BR-08.
 #[test]
 fn v3_every_way_of_merging_is_recognised_and_nothing_else_is() {
     type Case = (&'static str, fn(&Sandbox), Answer);

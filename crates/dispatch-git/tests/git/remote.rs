@@ -244,6 +244,7 @@ fn c10_1_saved_work_is_backed_up_under_the_same_name() {
     });
 }
 
+/// N39.
 #[test]
 fn m3_a_remote_branch_is_deleted_only_where_it_was_expected() {
     with_each_git(|sandbox| {

@@ -5,17 +5,35 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 
 use camino::Utf8PathBuf;
 use dispatch_core::path::{RepoPath, TreePath};
-use dispatch_engine::ports::{Lying, Vcs};
+use dispatch_engine::ports::{Lying, Push, Vcs};
 use dispatch_git::VcsSettings;
 use dispatch_proc::{Call, run};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
-use crate::sandbox::{Sandbox, bytes_path, gits, with_each_git, write};
+use crate::sandbox::{Sandbox, branch, bytes_path, gits, with_each_git, write};
 
 fn paths(names: &[&str]) -> Vec<TreePath> {
     names.iter().map(|name| TreePath::new(*name)).collect()
 }
 
+/// BR-01, I6: a branch that a worktree of somebody else has checked out keeps no slot from it, and stays theirs.
+#[test]
+fn br_01_a_branch_checked_out_elsewhere_is_no_obstacle() {
+    with_each_git(|sandbox| {
+        let repository = sandbox.repository();
+        let slot = sandbox.slot("dispatch-1");
+        let start = sandbox.commit("HEAD");
+        let foreign = sandbox.root.join("foreign");
+        sandbox.at(&["worktree", "add", "-q", "-b", "task/T-1", foreign.as_str()]);
+        repository.prepare_slot(&slot, &start, &[]).unwrap();
+        let work = sandbox.commit_file("work.txt", "work.txt", "work");
+        assert_eq!(repository.push(&branch("task/T-1"), &work, None).unwrap(), Push::Pushed);
+        assert_eq!(sandbox.git(&foreign, &["rev-parse", "HEAD"]), start.as_str());
+        assert_eq!(sandbox.git(&foreign, &["branch", "--show-current"]), "task/T-1");
+    });
+}
+
+/// N27.
 #[test]
 fn d6_5_a_missing_slot_is_made_detached_and_clean_at_the_start_commit() {
     with_each_git(|sandbox| {
@@ -129,6 +147,7 @@ fn v1_4_repositories_inside_a_slot_are_found_and_their_files_saved() {
     });
 }
 
+/// BR-04.
 #[test]
 fn v2_2_a_recorded_submodule_stays_as_it_is_and_one_the_worker_fills_is_found() {
     with_each_git(|sandbox| {
@@ -268,6 +287,7 @@ fn d6_5_content_that_no_record_explains_is_saved_before_it_is_cleared() {
     });
 }
 
+/// BR-02.
 #[test]
 fn v2_1_nothing_that_is_not_a_slot_of_ours_is_touched() {
     with_each_git(|sandbox| {
@@ -406,6 +426,7 @@ fn c5_2_the_verification_tree_holds_exactly_the_frozen_tree_and_notices_changes(
     });
 }
 
+/// BR-05.
 #[test]
 fn v2_2_a_missing_required_filter_is_a_clear_error() {
     with_each_git(|sandbox| {

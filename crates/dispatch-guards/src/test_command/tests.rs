@@ -113,7 +113,7 @@ fn p6_1_more_than_64_words_or_4_kib_are_refused() {
     assert_eq!(refusal.reason, RefusalReason::TooLong);
 }
 
-/// P6.3: the granted text is the text the worker is told to run.
+/// N58, P6.3: the granted text is the text the worker is told to run.
 #[test]
 fn p6_3_words_with_blanks_are_quoted_again() {
     let command = resolve("pytest 'my tests/a.py' -k 'a and b'").unwrap();
@@ -153,7 +153,7 @@ fn p6_4_a_refusal_reads_as_a_sentence() {
 }
 
 proptest! {
-    /// Any text is resolved or refused; what is resolved survives being granted and read again.
+    /// N57: any text is resolved or refused; what is resolved survives being granted and read again.
     #[test]
     fn p6_3_what_is_granted_reads_back_as_the_same_words(
         text in "(cargo|pytest|pnpm|go) (test|run)?( [ -~]{0,12}){0,4}"

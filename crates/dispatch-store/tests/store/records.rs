@@ -127,8 +127,8 @@ fn tokens_differ() {
     assert!(one.len() == 32 && one.bytes().all(|byte| byte.is_ascii_hexdigit()), "{one}");
 }
 
-/// D9.4: while a supervisor waits for something long a thread of its own shows that it lives; nothing of it is left once the
-/// lock ends, since the record is somebody else's then.
+/// N26, D9.4: while a supervisor waits for something long a thread of its own shows that it lives; neither of the two takes
+/// back what the other wrote, and nothing of it is left once the lock ends, since the record is somebody else's then.
 #[test]
 fn d9_4_the_beat_advances_under_the_lock_and_ends_with_it() {
     let scratch = Scratch::new();

@@ -14,7 +14,7 @@ use dispatch_engine::ports::{
     Lease, Lying, Merge, PortError, Prepared, Push, RemoteBranch, RemoteView, SlotPlace, Vcs,
 };
 
-use super::World;
+use super::{DiffOf, World};
 
 pub(crate) type Files = BTreeMap<String, String>;
 
@@ -245,7 +245,11 @@ impl Vcs for World {
 
     fn diff(&self, _from: &CommitId, tree: &TreeId, limit_bytes: u64) -> Result<Diff, PortError> {
         let state = self.call();
-        let text = format!("{:?}", state.repository.trees[number(tree.as_str())]);
+        let text = match state.diff {
+            DiffOf::Tree => format!("{:?}", state.repository.trees[number(tree.as_str())]),
+            DiffOf::Nothing => String::new(),
+            DiffOf::Failing => return Err(PortError::new("read the diff", "git was ended")),
+        };
         let bytes = text.len() as u64;
         Ok(if bytes > limit_bytes { Diff::TooLarge { bytes } } else { Diff::Text(text) })
     }

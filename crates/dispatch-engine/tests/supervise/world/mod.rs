@@ -65,6 +65,17 @@ pub(crate) enum Act {
 /// Something that happens in the middle.
 pub(crate) type Happening = fn(&mut State);
 
+/// What git says the diff of the work is.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum DiffOf {
+    /// What the tree holds.
+    Tree,
+    /// Nothing, although files changed.
+    Nothing,
+    /// No answer.
+    Failing,
+}
+
 /// What everybody sees.
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch a test turns")]
 pub(crate) struct State {
@@ -114,6 +125,7 @@ pub(crate) struct State {
     /// What somebody asks for while the forge does not answer.
     pub(crate) asked_at_fault: Option<Request>,
     pub(crate) push_moves: bool,
+    pub(crate) diff: DiffOf,
     pub(crate) freeze_broken: bool,
     pub(crate) keep_broken: bool,
     /// Our own list of backups cannot be written.
@@ -315,6 +327,7 @@ impl World {
             forge_faults: 0,
             asked_at_fault: None,
             push_moves: false,
+            diff: DiffOf::Tree,
             freeze_broken: false,
             keep_broken: false,
             backups_broken: false,

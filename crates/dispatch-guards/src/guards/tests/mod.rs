@@ -1,3 +1,4 @@
+mod prompt;
 mod properties;
 
 use camino::Utf8Path;
@@ -460,6 +461,10 @@ fn d4_the_first_guard_in_order_decides() {
         .collect();
     assert_eq!(stopping, ["4", "5", "6"]);
     assert_eq!(evaluation.stopped_by().unwrap().0, Guard::Dependencies);
+    let printed = evaluation.printed_all(Language::En);
+    assert_eq!(printed.iter().map(|one| one.guard).collect::<Vec<_>>(), Guard::ALL.map(Some));
+    assert_eq!(printed[4], evaluation.printed(Language::En));
+    assert_eq!(printed[0].verdict, VerdictKind::Launch);
 }
 
 /// K6: what `explain --json` prints evaluates to the same.

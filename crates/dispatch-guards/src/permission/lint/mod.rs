@@ -108,7 +108,7 @@ pub fn lint_in(text: &str, list: RuleList) -> Lint {
     if text.is_empty() {
         return Lint::dead("it is empty");
     }
-    if let Some(found) = lint_separators(text) {
+    if let Some(found) = lint_separators(text, list) {
         return found;
     }
     match Rule::parse(text) {
@@ -125,7 +125,7 @@ pub fn lint_in(text: &str, list: RuleList) -> Lint {
 }
 
 /// An argument that the agent splits into several, or that should have been split.
-fn lint_separators(text: &str) -> Option<Lint> {
+fn lint_separators(text: &str, list: RuleList) -> Option<Lint> {
     if is_run_together(text) {
         return Some(Lint::dead(
             "only commas and blanks separate rules: several rules run together are one dead rule",
@@ -137,12 +137,15 @@ fn lint_separators(text: &str) -> Option<Lint> {
     {
         if is_name(first) && rest.first().is_some_and(|next| next.starts_with('(')) {
             let joined = format!("{first}{}", rest.join(" "));
-            return Some(
-                Lint::everything(format!(
-                    "a blank before the parenthesis makes it `{first}`, which is everything, and a leftover"
-                ))
-                .instead(joined),
+            let judged = lint_in(&joined, list);
+            let instead = match judged.class {
+                LintClass::Ok | LintClass::Reaches => Some(joined),
+                LintClass::Dead | LintClass::Everything => judged.instead,
+            };
+            let why = format!(
+                "a blank before the parenthesis makes it `{first}`, which is everything, and a leftover"
             );
+            return Some(Lint { instead, ..Lint::everything(why) });
         }
         let whole = parts.iter().all(|part| !matches!(Rule::parse(part), Rule::Opaque { .. }));
         return Some(if whole {

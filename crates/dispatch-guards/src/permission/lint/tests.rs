@@ -3,7 +3,7 @@ use test_case::test_case;
 
 use super::*;
 
-/// P4.1, each with a recorded case.
+/// N14, P4.1, each with a recorded case.
 #[test_case("Bash(pnpm --filter * test:*)", Some("Bash(pnpm --filter * test), Bash(pnpm --filter * test *)"); "a_npmdead-03")]
 #[test_case("Bash(:*)", None; "colonstar-01")]
 #[test_case("Bash(*:*)", Some("Bash(*), Bash(* *)"); "star2-01")]
@@ -60,6 +60,17 @@ fn p4_1_dead_rules_are_named_with_the_form_that_works(rule: &str, instead: Optio
 #[test_case("WebFetch(domain:*)"; "nb_webwfany-01")]
 fn p4_2_rules_that_mean_everything_are_named(rule: &str) {
     assert_eq!(lint(rule).class, LintClass::Everything, "{:?}", lint(rule));
+}
+
+/// P4.2: what is offered instead is a form that works.
+#[test_case("Bash (make:*)", Some("Bash(make:*)"); "a rule that is right without the blank")]
+#[test_case("Bash (tee:*)", Some("Bash(tee:*)"); "one that reaches far")]
+#[test_case("Bash (a * b:*)", Some("Bash(a * b), Bash(a * b *)"); "one that is dead")]
+#[test_case("Write (src/**)", Some("Edit(src/**)"); "one that another tool governs")]
+#[test_case("Bash (*)", None; "one that is everything")]
+fn p4_2_a_blank_before_the_parenthesis_is_taken_out(rule: &str, instead: Option<&str>) {
+    let judged = lint(rule);
+    assert_eq!((judged.class, judged.instead.as_deref()), (LintClass::Everything, instead));
 }
 
 /// P4.3.

@@ -56,12 +56,15 @@ pub(super) fn relate_files(a: &FileRule, b: &FileRule) -> Relation {
         (Does::EditPaths, Does::EditPaths) | (Does::ReadPaths, Does::ReadPaths) => {
             relate_paths(a.paths.as_ref(), b.paths.as_ref())
         }
-        // An edit rule lets its paths be read too [r_editout-03]; a read rule lets nothing be written.
+        // An edit rule lets the tool read its paths too [r_editout-03], and commands inside the slot;
+        // outside that was not tried. A read rule lets nothing be written.
         (Does::EditPaths, Does::ReadPaths) => {
             match relate_paths(a.paths.as_ref(), b.paths.as_ref()) {
-                Relation::Equal | Relation::Covers => Relation::Covers,
-                Relation::CoveredBy | Relation::Overlaps => Relation::Overlaps,
+                Relation::Equal | Relation::Covers if inside_slot(b) => Relation::Covers,
                 Relation::Disjoint => Relation::Disjoint,
+                Relation::Equal | Relation::Covers | Relation::CoveredBy | Relation::Overlaps => {
+                    Relation::Overlaps
+                }
             }
         }
         (Does::ReadPaths, Does::EditPaths) => relate_files(b, a).reversed(),

@@ -33,11 +33,16 @@ use crate::permission::files::FilePattern;
 #[test_case("Edit(/src/*.rs)", "Edit(/src/a*)", Relation::Overlaps; "two globs")]
 #[test_case("Edit(/src/**/x)", "Edit(/src/x)", Relation::Covers; "folders of any depth may be none")]
 #[test_case("Edit(/src/**/x)", "Edit(/src/yx)", Relation::Overlaps; "folders of any depth end at a slash")]
+#[test_case("Edit(/*a)", "Edit(/a)", Relation::Covers; "a star at the start takes nothing as well")]
 #[test_case("Edit(/*)", "Edit(/?*)", Relation::Equal; "a name is never empty")]
 #[test_case("Edit(/SRC/**)", "Edit(/src/**)", Relation::Equal; "letter case")]
 #[test_case("Edit(/src/**)", "Edit(//home/x/**)", Relation::Overlaps; "two anchors cannot be decided")]
 #[test_case("Edit(//**)", "Edit(/src/**)", Relation::Covers; "everything covers every anchor")]
-#[test_case("Edit(//o/**)", "Read(//o/x)", Relation::Covers; "editing lets read")]
+#[test_case("Edit(//o/**)", "Read(//o/x)", Relation::Overlaps; "whether editing lets a command read outside the slot was not tried")]
+#[test_case("Edit(/o/**)", "Read(/o/x)", Relation::Covers; "editing lets read in the slot, where it is free")]
+#[test_case("Edit(//**)", "Read(/o/x)", Relation::Covers; "editing everywhere lets read in the slot")]
+#[test_case("Edit(/o/x)", "Read(/o/**)", Relation::Overlaps; "editing less than is read")]
+#[test_case("Edit(/o/**)", "Read(/p/**)", Relation::Disjoint; "editing here and reading there")]
 #[test_case("Read(//o/**)", "Edit(//o/x)", Relation::Overlaps; "reading does not let edit")]
 #[test_case("Write(src/**)", "Edit(src/**)", Relation::Disjoint; "a dead rule")]
 #[test_case("Edit", "Edit(src/**)", Relation::Overlaps; "the bare tool is less than the path")]
@@ -255,6 +260,7 @@ const EACH_AGAINST_EACH: &[&str] = &[
     "Bash(timeout 5 a:*)",
     "Bash(nice a)",
     "Bash(ni* b)",
+    "Bash(ti* a)",
     "Bash(env a:*)",
     "Bash(sudo a:*)",
     "Bash(sudo:*)",

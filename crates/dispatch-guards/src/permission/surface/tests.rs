@@ -20,7 +20,7 @@ fn denied(surface: &Surface) -> Vec<&str> {
     surface.denied.iter().map(|denied| denied.rule.as_str()).collect()
 }
 
-/// P5.3, D7.4.
+/// N56, P5.3, D7.4.
 #[test]
 fn p5_3_granted_is_the_lane_and_the_task_without_duplicates() {
     let task = TaskRules {
@@ -84,6 +84,17 @@ fn p5_4_a_loaded_command_that_a_grant_runs_behind_a_wrapper_is_a_conflict(grante
     for rule in ["Bash(:*)", "Edit(//x/**)", "mcp__srv"] {
         assert_eq!(of(rule).conflicts, [], "{rule} bears on no command");
     }
+}
+
+/// P5.5: a command may read outside the slot under a loaded rule, and perhaps not under a grant to edit there.
+#[test]
+fn p5_5_a_grant_to_edit_outside_the_slot_does_not_cover_a_loaded_one_to_read_there() {
+    let of = |rule: &str| {
+        compose(&lane(&["Edit(//w/out/**)"], &[]), &TaskRules::default(), &[user(&[rule])])
+    };
+    assert_eq!(of("Read(//w/out/**)").conflicts[0].granted.rule, "Edit(//w/out/**)");
+    assert_eq!(of("Edit(//w/out/x)").conflicts, []);
+    assert_eq!(denied(&of("Read(//w/other/**)")), ["Read(//w/other/**)"]);
 }
 
 /// The other way round nothing is lost: `sudo:*` denied leaves `x`.

@@ -81,7 +81,7 @@ impl Reader<'_> {
 
     /// Reads commands until the text ends.
     fn read_list(&mut self) {
-        while self.at < self.text.len() {
+        while self.peek(0).is_some() {
             self.read_command();
             match self.peek(0) {
                 Some('&') if self.peek(1) == Some('&') => self.at += 2,
@@ -106,7 +106,7 @@ impl Reader<'_> {
 
     fn skip_heredocs(&mut self) {
         for delimiter in std::mem::take(&mut self.heredocs) {
-            while self.at < self.text.len() {
+            while self.peek(0).is_some() {
                 let start = self.at;
                 while self.peek(0).is_some_and(|c| c != '\n') {
                     self.at += 1;
@@ -217,9 +217,9 @@ impl Reader<'_> {
             "case" => {
                 self.give_up("a `case`");
                 let start = self.at;
-                while self.at < self.text.len() && !self.slice(start).ends_with("esac") {
-                    self.at += 1;
-                }
+                let rest = &self.text[start..];
+                let closing = rest.windows(4).position(|four| four == ['e', 's', 'a', 'c']);
+                self.at = closing.map_or(self.text.len(), |before| start + before + 4);
                 let text = self.slice(start);
                 self.script.groups.push(Group { text, function: false });
                 true
@@ -270,10 +270,9 @@ impl Reader<'_> {
 
     /// `[[ … ]]`: free, unless something in it is not fixed.
     fn read_test(&mut self) {
-        self.at += 2;
         let mut part = Part::default();
         let mut closed = false;
-        while !closed && self.at < self.text.len() {
+        while !closed {
             let gap = self.skip_blanks();
             match self.peek(0) {
                 Some('\n' | ';' | '|' | '&' | '<' | '>' | '(' | ')') => self.at += 1,
@@ -292,8 +291,6 @@ impl Reader<'_> {
         } else if self.peek(1) == Some(')') && part.words.len() == 1 {
             self.give_up("a function");
             let start = self.at;
-            self.at += 2;
-            self.skip_blanks();
             self.read_group('{', '}', true);
             let name = &part.words[0].text;
             let text = format!("{name}{}", self.slice(start));

@@ -2,6 +2,10 @@
 
 use super::{Part, Reader, Redirect};
 
+/// The longest first: what follows, a dash too, belongs to the name of the file.
+const OPERATORS: &[&str] =
+    &["&>>", "<<<", "<<-", ">&-", "<&-", "&>", ">>", ">|", "<>", ">&", "<&", "<<", ">", "<"];
+
 impl Reader<'_> {
     pub(super) fn read_redirect(&mut self, part: &mut Part) {
         if part.words.is_empty() || part.words.len() == part.assignments {
@@ -10,24 +14,15 @@ impl Reader<'_> {
         while self.peek(0).is_some_and(|c| c.is_ascii_digit()) {
             self.at += 1;
         }
-        let start = self.at;
-        while self.peek(0).is_some_and(|c| matches!(c, '<' | '>' | '&' | '|' | '-'))
-            && self.at - start < 3
-        {
-            // `<(`, `>(` and a descriptor after `&` end the operator.
-            self.at += 1;
-        }
-        let operator = self.slice(start);
+        let operator = self.read_operator();
         if self.peek(0) == Some('(') {
             self.give_up("a process substitution");
             self.at = self.matching(self.at, '(', ')');
             return;
         }
-        match operator.as_str() {
+        match operator {
             "<<" | "<<-" => self.read_heredoc(part),
-            ">&-" | "<&-" | ">&" | "<&" if operator.ends_with('-') => {
-                self.give_up("a closed descriptor");
-            }
+            ">&-" | "<&-" => self.give_up("a closed descriptor"),
             "<&" | "<<<" => {
                 self.read_target();
                 part.redirects.push(Redirect::Harmless);
@@ -39,8 +34,17 @@ impl Reader<'_> {
                 }
                 part.redirects.push(Redirect::Input);
             }
-            _ => self.read_output(part, &operator),
+            _ => self.read_output(part, operator),
         }
+    }
+
+    fn read_operator(&mut self) -> &'static str {
+        let rest = &self.text[self.at..];
+        let begins =
+            |operator: &&str| operator.chars().eq(rest.iter().copied().take(operator.len()));
+        let operator = OPERATORS.iter().copied().find(begins).unwrap_or_default();
+        self.at += operator.len();
+        operator
     }
 
     fn read_output(&mut self, part: &mut Part, operator: &str) {

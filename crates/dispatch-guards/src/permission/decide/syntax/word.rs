@@ -157,7 +157,7 @@ impl Reader<'_> {
             Some('{') => {
                 self.give_up("a parameter expansion");
                 let start = self.at;
-                self.at = self.matching(self.at + 1, '{', '}');
+                self.at = self.matching(self.at, '{', '}');
                 let written = self.slice(start);
                 draft.push_unknown(&written);
             }
@@ -186,7 +186,7 @@ impl Reader<'_> {
 
     fn read_arithmetic(&mut self, draft: &mut Draft) {
         let start = self.at;
-        self.at = self.matching(self.at + 1, '(', ')');
+        self.at = self.matching(self.at, '(', ')');
         let written = self.slice(start);
         let plain = |c: char| c.is_ascii_digit() || "+-*/%() $".contains(c);
         if !written.chars().skip(1).all(plain) || written[1..].contains('$') {
